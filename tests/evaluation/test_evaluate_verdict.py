@@ -384,3 +384,25 @@ def test_a_document_mechanism_by_epsilon_and_its_parameters(tmp_path, place, ref
         for folder in (sharp, soft)
     ]
     assert exact[0] != exact[1]
+
+
+def test_an_evaluation_of_bags_is_none_of_ordered_text(tmp_path, place, setting):
+    """Its stop words and marks stand where they stood, and no adversary saw them."""
+    done = run("evaluate", *setting, "--epsilon", "3", "--output", tmp_path / "out", "--topic-at-least", "0")
+    assert done.exit_code == 0, done.output
+    made = run(
+        "obfuscate", place / "corpus.jsonl", "--mechanism", "exponential", "--epsilon", "3", "--length", "30",
+        "--embeddings", place / "vectors", "--order", "--keep-between", "all", "--output", tmp_path / "release",
+        "--allow-padding",
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    with pytest.raises(PolicyError, match="holds ordered text, and the adversaries here see bags"):
+        run(
+            "signoff",
+            tmp_path / "release",
+            "--evaluation",
+            tmp_path / "out",
+            "--output",
+            tmp_path / "page.html",
+        )
+    assert not (tmp_path / "page.html").exists()

@@ -176,7 +176,10 @@ def _of_authors(authors, share, *, each=EACH, anyway=0.0, **more):
         "author_numbers": [place % authors for place in range(texts)],
         **more,
     }
-    unprotected = line(finding("svm", named(0.9, texts)), mechanism="clean", epsilon=None, bound=None)
+    unprotected = line(
+        finding("svm", named(0.9, texts)), finding("originals", np.ones(texts)), mechanism="clean", epsilon=None,
+        bound=None,
+    )  # fmt: skip
     hits = (
         np.arange(texts) % authors < share * authors
     )  # all texts of some authors: they differ as much as can be
@@ -217,6 +220,15 @@ def test_the_holder_of_the_originals_counts_for_words_too():
         assert answer(weak, finding("originals", named(0.9), exact=exact)) == "FAIL"
 
 
+def test_nothing_passes_without_the_holder_of_the_originals():
+    """He was not asked, and one weak adversary does not say that he names few. A FAIL needs no other."""
+    bare = line(finding("svm", named(0.5)), mechanism="clean", epsilon=None, bound=None)
+    found = judge([bare, line(finding("koppel", named(BLIND)))], Limits(adds_at_most=0.05), FACTS)
+    assert found.answer == "NO EVIDENCE"
+    assert "the holder of the originals was not asked, and nothing passes without him" in found.text
+    assert answer(finding("koppel", named(0.4)), unprotected=bare) == "FAIL"
+
+
 def test_a_habit_is_no_evidence_of_anything():
     """He who always names one of the authors is right for all of that one's texts, and has learned nothing."""
     numbers = [3 if 3 <= number < 9 else number for number in FACTS["author_numbers"]]
@@ -235,7 +247,10 @@ def test_a_pass_takes_enough_authors():
         texts = authors * EACH
         given = facts(texts, anyway=0.0)
         given["author_numbers"] = [place % authors for place in range(texts)]
-        unprotected = line(finding("svm", named(0.5, texts)), mechanism="clean", epsilon=None, bound=None)
+        unprotected = line(
+            finding("svm", named(0.5, texts)), finding("originals", np.ones(texts)), mechanism="clean",
+            epsilon=None, bound=None,
+        )  # fmt: skip
         found = judge(
             [unprotected, line(finding("koppel", np.zeros(texts), blind=0.0))],
             Limits(adds_at_most=0.05),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,6 +36,24 @@ def _clear_text_never_passes(folder: Path) -> None:
 
 def _not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdict.Authors, "empty", None)
+
+
+def _nobody_held_the_originals(folder: Path) -> None:
+    """One weak adversary finds nothing, and the strongest was not asked."""
+    given = facts(4000, 200, 0.1)
+    bare = line({"svm": (np.arange(4000) % 10 < 8, 0.1)}, mechanism="clean", bound=None)
+    found = judge(
+        [bare, line({"svm": (np.arange(4000) // 200 % 10 == 0, 0.1)})], Limits(adds_at_most=0.05), given
+    )
+    assert found is not None
+    assert found.answer == "NO EVIDENCE", found.text
+
+
+def _any_adversary(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = verdict.authors_of
+    monkeypatch.setattr(
+        verdict, "authors_of", lambda *given, **more: replace(made(*given, **more), holder=True)
+    )
 
 
 def _empty_promises_are_refused(folder: Path) -> None:
@@ -93,6 +112,9 @@ def _unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
 FENCES = (
     Fence(2, "an empty promise says so in promise and manifest", _an_empty_promise_says_so, _unsaid),
     Fence(2, "where clear text passes there is no evidence", _clear_text_never_passes, _not_asked),
+    Fence(
+        2, "nothing passes without the holder of the originals", _nobody_held_the_originals, _any_adversary
+    ),
     Fence(
         2,
         "a bound beyond the scale is empty for values and authors, too",

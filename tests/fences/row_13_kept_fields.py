@@ -156,9 +156,7 @@ FENCES = (
         13,
         "kept values that are mostly one author's beside a label leave no verdict",
         _most_beside_a_label,
-        lambda patch: patch.setattr(
-            own_texts, "_rows_that_tell", lambda each: each.total() if len(each) < own_texts.SHARED else 0.0
-        ),
+        lambda patch: patch.setattr(own_texts, "_of_busiest", lambda groups: 0),
     ),
     Fence(
         13,

@@ -8,7 +8,7 @@ import pytest
 
 import publius
 from fences import Fence
-from publius.errors import UsageError
+from publius.errors import PolicyError, PubliusError, UsageError
 from publius.evaluation import signed
 from publius.evaluation.runner import EvaluationRequest, Results
 from publius.evaluation.steps.summarizing import SummaryWorkflow
@@ -38,6 +38,18 @@ def _check(folder: Path) -> None:
     _of(words, 40)
     with pytest.raises(UsageError, match="metric manhattan instead of euclidean"):
         _of(words, 40, metric="manhattan")
+
+
+def _ordered(folder: Path) -> None:
+    """Words that stand in their order, between stop words and marks, were seen by no adversary on bags."""
+    try:
+        signed.measured_for({"ordered": True}, folder)
+    except PubliusError as error:
+        assert isinstance(error, PolicyError), "it was looked for"
+
+
+def _bags_alone(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(signed, "check_kind", lambda manifest, what: None)
 
 
 def _followed(folder: Path) -> None:
@@ -111,6 +123,7 @@ FENCES = (
         18, "what followed from the rest is compared, too", _followed,
         lambda patch: patch.setattr(signed, "_check_followed", lambda manifest, found, folder: None),
     ),
+    Fence(18, "an evaluation of bags is none of ordered text", _ordered, _bags_alone),
     Fence(18, "an evaluation measures the length of a release unless told otherwise", _default_length, _all_texts),
     Fence(18, "the commands that repeat a summary charge its ledger", _summary_again, _uncharged),
 )  # fmt: skip

@@ -295,6 +295,8 @@ def test_what_is_printed_as_a_limit_is_on_the_safe_side():
 def test_a_kind_of_authors_that_may_be_missing_is_as_large_as_is_said(authors):
     """None of so many authors is of a kind whose share is p with probability (1 - p)^n: 2.5 % at the share said."""
     clear = Gain("svm", 1.0, Interval(0.9, 0.9, 0.9), Interval(0.9, 0.9, 0.9))
-    found = Authors(0.5, False, 2 * authors, np.full(authors, 2.0), True, 0.1, (), (clear,), 0.95)
+    found = Authors(
+        0.5, False, 2 * authors, np.full(authors, 2.0), True, 0.1, (), (clear,), 0.95, holder=True
+    )
     said = float(re.search(r"rarer than ([\d.]+) %", found._unseen)[1]) / 100
     assert (1 - said) ** authors <= 0.0251 < (1 - said + 0.001) ** authors

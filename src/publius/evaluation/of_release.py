@@ -52,7 +52,7 @@ def choices_of(release: Path, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def choices_from(manifest: Mapping[str, Any], what: str = "the plan") -> dict[str, Any]:
     """The same from a manifest: that of ``what``, a release or one that is only planned."""
-    _check_kind(manifest, what)
+    check_kind(manifest, what)
     bound = manifest.get("bound")
     strength = {"epsilons": (float(manifest["epsilon"]),)} if bound is None else {"bounds": (float(bound),)}
     parameters = dict(manifest["mechanism_parameters"])
@@ -91,7 +91,8 @@ def _said(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _check_kind(manifest: Mapping[str, Any], what: str) -> None:
+def check_kind(manifest: Mapping[str, Any], what: str) -> None:
+    """`PolicyError` for ordered text: no evaluation of bags says anything about it."""
     if manifest.get("ordered"):
         raise PolicyError(
             f"{what} holds ordered text, and the adversaries here see bags: the evaluation would flatter it"

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from publius.errors import DataError, UsageError, how_many
 from publius.evaluation.adversaries import ORIGINALS
+from publius.evaluation.of_release import check_kind
 from publius.evaluation.report import NOT_TRIED
 from publius.evaluation.runner import Results, read_results
 from publius.evaluation.statistics import Interval
@@ -35,8 +36,10 @@ from publius.text.tokenizer import PROFILES, StopWords
 def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     """The results of the evaluation in ``folder`` at the setting of a release's manifest.
 
-    Raises `UsageError` where it measured another setting, `DataError` where there is no evaluation.
+    Raises `UsageError` where it measured another setting, `DataError` where there is no evaluation, `PolicyError` for
+    ordered text.
     """
+    check_kind(manifest, "the release")
     results = read_results(folder)
     matching(manifest, _stated(results, manifest))
     _check_choices(manifest, results)

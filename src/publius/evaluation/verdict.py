@@ -178,6 +178,7 @@ class Authors:
         gains: of each adversary on the protected texts, the strongest first.
         unprotected: the same without protection, without the holder of the originals.
         level: of each interval.
+        holder: whether the holder of the originals was asked, whom no other adversary surpasses where he is exact.
 
     """
 
@@ -190,6 +191,7 @@ class Authors:
     gains: tuple[Gain, ...]
     unprotected: tuple[Gain, ...]
     level: float
+    holder: bool
 
     @property
     def empty(self) -> str | None:
@@ -239,8 +241,11 @@ class Authors:
             return NO_EVIDENCE
         if any(gain.sure.low > self.limit + _ROUNDING for gain in self.gains):
             return FAIL
-        within = all(gain.judged.high <= self.limit + _ROUNDING for gain in self.gains)
-        return PASS if within and self.enough else NO_EVIDENCE
+        return PASS if self._within and self.enough and self.holder else NO_EVIDENCE
+
+    @property
+    def _within(self) -> bool:
+        return all(gain.judged.high <= self.limit + _ROUNDING for gain in self.gains)
 
     @property
     def authors(self) -> int:
@@ -266,6 +271,8 @@ class Authors:
         """Why so few authors cannot give a PASS; None where they could, or something else was found."""
         if self.answer != NO_EVIDENCE or self.empty is not None:
             return None
+        if self.enough and self._within:
+            return "the holder of the originals was not asked, and nothing passes without him: --adversaries originals"
         if self.enough:
             return self._spread
         judged = f"{self.authors:,} {self._judged_alike} judged"
@@ -475,6 +482,7 @@ def authors_of(
         limit, absolute, asked[0].total, sizes, facts.get("known_texts") != 0, anyway,
         tuple(_gains(asked, facts, level, absolute=absolute)),
         tuple(_gains(apart, facts, level, absolute=absolute)), level,
+        any(each.adversary == ORIGINALS for each in (*asked, *([] if clean is None else _asked(clean)))),
     )  # fmt: skip
 
 

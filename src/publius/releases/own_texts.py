@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, Final, Self, final
@@ -169,10 +169,10 @@ class OwnTexts:
         labels: how often a label is right, against a column of the texts; None where none was named.
         authors: None where no column of authors was named.
         telling: kept fields some of whose values fewer than `SHARED` authors are known to have, or with which whoever
-            names the busiest author of each value is right more often by more than `FEW_ROWS`; all of them where, but
-            for `FEW_ROWS` of the rows, a row's author is not one of `SHARED` with the same values and the same label
-            (the most probable one) of whom none wrote more than his part, where words that are no label's stand beside
-            them, or where no column of authors was named.
+            names the busiest author of each value is right more often by more than `FEW_ROWS`; all of them where either
+            is so, for more than `FEW_ROWS` of the rows, of the values with the label that most probably stands beside
+            them, against the label alone; where words that are no label's stand beside them; or where no column of
+            authors was named.
         placed: whether the rows have ids of their own, or stand in the order in which they were read.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
@@ -216,8 +216,8 @@ class OwnTexts:
         if self.telling:
             return (
                 f"values of what was kept ({', '.join(self.telling)}), or these with what stands beside them in "
-                f"more than {FEW_ROWS:.0%} of the rows, may be those of fewer than {SHARED} authors, or of one far "
-                "more than of the others, and no attack on public texts was given them: leave them out, or, where a "
+                f"more than {FEW_ROWS:.0%} of the rows, may be those of fewer than {SHARED} authors, or let "
+                "more of them be named, and no attack on public texts was given them: leave them out, or, where a "
                 "label stands beside them, make their values coarser"
             )
         if self.unfit <= TOO_MANY:
@@ -363,31 +363,31 @@ class _Sharing:
 
     def __init__(self) -> None:
         self._written: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+        self._labelled: defaultdict[int | None, Counter[str]] = defaultdict(Counter)
         self._beside: defaultdict[tuple[tuple[str, ...], int | None], Counter[str]] = defaultdict(Counter)
 
     def add(self, values: tuple[str, ...], label: int | None, author: str | None) -> None:
         """A row. Few must not look like many: one author however written, and whoever is not named is one, too."""
         name = counted_name(author)
         self._written[values][name] += 1
+        self._labelled[label][name] += 1
         self._beside[values, label][name] += 1
 
     @property
     def tells(self) -> bool:
-        """Whether few share a kept value, or one of them wrote most of what has it, alone or beside many labels."""
-        whole = Counter[str]()
-        for authors in self._written.values():
-            whole.update(authors)
-        busiest = sum(max(each.values()) for each in self._written.values()) - max(whole.values(), default=0)
-        beside = sum(map(_rows_that_tell, self._beside.values()))
-        alone = any(len(each) < SHARED for each in self._written.values())
-        return alone or max(busiest, beside) > FEW_ROWS * whole.total()
+        """Whether few share a kept value, or it helps whoever names the busiest author, alone or beside a label."""
+        if any(len(each) < SHARED for each in self._written.values()):
+            return True
+        whole = sum(self._labelled.values(), Counter[str]())
+        few = sum(each.total() for each in self._beside.values() if len(each) < SHARED)
+        alone = _of_busiest(self._written.values()) - _of_busiest([whole])
+        beside = _of_busiest(self._beside.values()) - _of_busiest(self._labelled.values())
+        return max(few, alone, beside) > FEW_ROWS * whole.total()
 
 
-def _rows_that_tell(authors: Counter[str]) -> float:
-    """Of the rows that these share: all where they are few, else those of the busiest author beyond his part."""
-    if len(authors) < SHARED:
-        return authors.total()
-    return max(0.0, max(authors.values()) - authors.total() / SHARED)
+def _of_busiest(groups: Iterable[Counter[str]]) -> int:
+    """How many rows are by the busiest author of their group: as often is right whoever names him."""
+    return sum(max(each.values(), default=0) for each in groups)
 
 
 def right_probabilities(
