@@ -42,10 +42,9 @@ def _check(folder: Path) -> None:
 
 def _ordered(folder: Path) -> None:
     """Words that stand in their order, between stop words and marks, were seen by no adversary on bags."""
-    try:
+    with pytest.raises(PubliusError) as refused:
         signed.measured_for({"ordered": True}, folder)
-    except PubliusError as error:
-        assert isinstance(error, PolicyError), "it was looked for"
+    assert isinstance(refused.value, PolicyError), "it was looked for"
 
 
 def _bags_alone(patch: pytest.MonkeyPatch) -> None:
