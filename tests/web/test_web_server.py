@@ -227,9 +227,11 @@ def explorer_of(embeddings, home, *more):
         env={**os.environ, "PUBLIUS_HOME": str(home), "TMPDIR": str(home)},
     )  # fmt: skip
     address, token = process.stdout.readline().strip().split("/#token=")
-    yield address, token, process
-    process.kill()
-    process.communicate()
+    try:
+        yield address, token, process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture
@@ -256,6 +258,34 @@ def test_the_command_serves_until_interrupted_and_says_nothing(running, tmp_path
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "signals", [["SIGHUP"], ["SIGINT", "SIGINT"]], ids=["its terminal closes", "interrupted twice"]
+)
+def test_whatever_ends_it_no_text_that_was_given_stays_on_the_disk(embeddings, tmp_path, signals):
+    """While somebody still sends a file: the second interrupt does not wait for him."""
+    with explorer_of(embeddings, tmp_path) as (address, token, process):
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/octet-stream"}
+        place = f"{address}/v1/start/files?role=texts&name=a.csv"
+        given = urllib.request.Request(place, b"text,author\nx,y\n", headers)
+        with urllib.request.urlopen(given) as answer:
+            assert answer.status == 200
+        assert [*tmp_path.rglob("*.csv")]
+        with socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2]))) as sending:
+            if len(signals) > 1:
+                head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+                sending.sendall(
+                    f"POST /v1/start/files?role=older&name=b.csv HTTP/1.1\r\nHost: {address[7:]}\r\n{head}"
+                    "Content-Length: 9\r\n\r\nx".encode()
+                )
+                while len([*tmp_path.rglob("*.csv")]) < 2:
+                    time.sleep(0.05)
+            for name in signals:
+                process.send_signal(getattr(signal, name))
+                time.sleep(0.5)
+            process.communicate(timeout=100)
+    assert [*tmp_path.glob(".publius-*"), *tmp_path.rglob("*.csv")] == []
 
 
 def test_a_token_that_is_kept_is_the_same_at_every_start_and_never_printed(embeddings, tmp_path):

@@ -468,6 +468,30 @@ def test_the_packaged_texts_can_be_the_public_ones(client, ready):
     assert "read as they are" in fault(ask(client, "look", role="older"))[2]
 
 
+def test_what_a_window_confirms_is_what_it_showed(client, ready):
+    """Files that another window, or a program, has given since are not released under it."""
+    shown = client.get("/v1/start").json()
+    keys = {"texts_key": shown["texts"]["key"], "older_key": shown["older"]["key"]}
+    assert ask(client, "plan", preserve="topic", **keys).status_code == 200
+    assert ask(client, "plan", preserve="topic").status_code == 200, "a program that is alone need not say"
+    assert looked(client)["key"] == keys["texts_key"], "to look again changes nothing"
+    others = table(complaints(50, 3))
+    for role, given in (("older", keys), ("texts", None)):
+        assert give(client, role, others, "other.csv").status_code == 200
+        assert ask(client, "look", role=role).status_code == 200
+        now = client.get("/v1/start").json()
+        given = given or {"texts_key": keys["texts_key"], "older_key": now["older"]["key"]}
+        for step in ("plan", "learn", "release", "example", "corpus"):
+            more = {"first": 1, "count": 1} if step == "corpus" else {}
+            assert (
+                "other files were given meanwhile"
+                in fault(ask(client, step, preserve="topic", **given, **more))[2]
+            )
+    assert client.get("/v1/start").json()["run"] is None
+    without = {"texts_key": now["texts"]["key"]}
+    assert "other files" in fault(ask(client, "plan", preserve="topic", **without))[2]
+
+
 def test_a_stored_reference_takes_the_place_of_learning(client, ready, home):
     fitted("letters").save(home / "references" / "letters")
     choice = {"preserve": "topic", "bound": 7.0, "reference": "letters"}

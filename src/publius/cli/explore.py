@@ -53,7 +53,7 @@ def explore(
 
     It also serves programs on this machine, until it is interrupted.
     """
-    from publius.files import private_folder, remove_leftovers, shown
+    from publius.files import private_folder, remove_leftovers, remove_unfinished, shown
 
     for needed in ("fastapi", "uvicorn", "starlette", "pydantic", "h11"):
         if find_spec(needed) is None:
@@ -77,6 +77,7 @@ def explore(
                 _open(address, folder)
 
         serve(made, listener, token, started)
+    remove_unfinished()  # a second interrupt does not wait for those who send files
     os._exit(0)  # releases are finished; a certificate that is being computed is not waited for
 
 

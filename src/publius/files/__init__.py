@@ -18,6 +18,7 @@ from publius.files.folders import (
     place_folder,
     private_folder,
     remove_leftovers,
+    remove_unfinished,
 )
 from publius.files.paths import AnyPath, os_errors, shown, storage_error
 from publius.files.reading import (
@@ -56,6 +57,7 @@ __all__ = [
     "read_bytes_limited",
     "read_lines",
     "remove_leftovers",
+    "remove_unfinished",
     "shown",
     "storage_error",
     "sync",

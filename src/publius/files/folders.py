@@ -20,6 +20,9 @@ from publius.files.writing import TEMPORARY, sync, temporary_name
 _HELD: Final = (errno.EWOULDBLOCK, errno.EBADF, errno.ENOTSUP, errno.ENOLCK)
 """Held by another process, or on a disk that has no such locks: nobody knows then."""
 
+_unfinished: Final[set[Path]] = set()
+"""Folders of this process whose block has not ended."""
+
 
 @contextlib.contextmanager
 def new_folder(path: AnyPath, private: Collection[str] = (), *, owner_only: bool = False) -> Iterator[Path]:
@@ -77,8 +80,19 @@ def remove_leftovers(path: AnyPath) -> list[Path]:
         return [left for left in sorted(parent.glob(TEMPORARY)) if _removed(left)]
 
 
+def remove_unfinished() -> None:
+    """Remove what `new_folder` and `private_folder` have made here and not finished.
+
+    For a program that ends without waiting for its threads, whose blocks never end.
+    """
+    for folder in [*_unfinished]:
+        _remove(folder, [])
+
+
 def _make_held(temporary: Path, held: contextlib.ExitStack) -> None:
     """Make a folder that others cannot read, under a lock that ends with this process."""
+    _unfinished.add(temporary)
+    held.callback(_unfinished.discard, temporary)
     while True:
         temporary.mkdir(0o700)
         if sys.platform == "win32":

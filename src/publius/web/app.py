@@ -255,7 +255,9 @@ class _Service:
             kept = await self._files.run(partial(place.keep, role, name, path, more=more))
             names, size = len(kept.names), kept.size
             return Json(
-                start_answers.Given(name=kept.name, files=names, size=size, packaged=False, found=None)
+                start_answers.Given(
+                    key=kept.key, name=kept.name, files=names, size=size, packaged=False, found=None
+                )
             )
         except TimeoutError:
             message = f"the file took more than {limits.upload_seconds:g} s to arrive"

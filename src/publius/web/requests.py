@@ -400,6 +400,16 @@ class Start(_StartOptions):  # type: ignore[misc]  # made above
     """The answers of ``publius start``, for the files that were given."""
 
     after_fail: Annotated[bool, Field(description="Release all the same where the verdict is FAIL.")] = False
+    texts_key: Annotated[
+        str | None,
+        Field(
+            max_length=64,
+            description="Key of the files that were shown: refused where others were given since.",
+        ),
+    ] = None
+    older_key: Annotated[
+        str | None, Field(max_length=64, description="With texts_key: that of the public or older texts.")
+    ] = None
 
     @property
     def answers(self) -> StartSettings:

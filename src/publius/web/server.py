@@ -7,6 +7,7 @@ import base64
 import logging
 import os
 import re
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -96,11 +97,13 @@ def serve(
     limits = limits or ServerLimits()
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it would log errors with their messages (R17)
     work = Work()
+    states: list[State] = []
 
     def make() -> ASGIApp:
         from publius.web.app import application
 
-        return application(made(), limits, work)
+        states.append(made())
+        return application(states[-1], limits, work)
 
     later = Later(make, lambda: server.stop())
     config = uvicorn.Config(
@@ -122,7 +125,11 @@ def serve(
         timeout_graceful_shutdown=60,
     )
     server = _Server(config, started, work)
-    server.run([listener])
+    try:
+        server.run([listener])
+    finally:  # after a second signal the application is not told that it ends
+        for state in states:
+            state.workplace.close()
     if later.error is not None:
         raise later.error
 
@@ -140,7 +147,9 @@ class _Server(uvicorn.Server):  # type: ignore[misc]  # uvicorn is not followed 
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """See `uvicorn.Server.startup`."""
+        """See `uvicorn.Server.startup`. The end of a terminal is a signal like others."""
+        if hasattr(signal, "SIGHUP"):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.stop)
         await super().startup(sockets)
         if self.started:
             self._say_started()

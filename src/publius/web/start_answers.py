@@ -46,6 +46,7 @@ class Found(Answer):
 class Given(Answer):
     """Files of a corpus; found is null until they were looked into."""
 
+    key: Annotated[str, Field(description="Another one for other files.")]
     name: str
     files: int
     size: Annotated[int, Field(description="Bytes.")]

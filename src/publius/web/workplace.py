@@ -19,6 +19,7 @@ from publius.documents.readers import READERS, UNNAMED, kind_of_file
 from publius.errors import PubliusError, UsageError
 from publius.evaluation.steps.older import SAMPLES
 from publius.files import private, private_folder
+from publius.noise.randomness import entropy
 from publius.web.guards.limits import MOST_FILES
 from publius.web.mechanism_cache import Cache
 from publius.web.run import StepProgress, WorkflowProcess
@@ -48,7 +49,10 @@ _NAMES: Final = {"texts": "your texts", "older": "the public or older texts"}
 @final
 @dataclass(slots=True)
 class Upload:
-    """The files of one corpus: their own names for the page, names of ours on the disk, what was found in them."""
+    """The files of one corpus: their own names for the page, names of ours on the disk, what was found in them.
+
+    ``key`` is another one for other files: whoever was shown these says by it which ones he means.
+    """
 
     role: Role
     folder: Path
@@ -57,6 +61,7 @@ class Upload:
     found: Inspection | None = None
     form: dict[str, Any] = field(default_factory=dict)
     packaged: bool = False
+    key: str = field(default_factory=lambda: entropy(8).hex())
 
     @property
     def public(self) -> str:
@@ -107,6 +112,14 @@ class Workplace:
             raise UsageError(f"{_NAMES[role]} are not here yet: choose a file")
         return found
 
+    def check_shown(self, texts: str, older: str | None = None) -> None:
+        """`UsageError` unless the files are still those of these keys: somebody else may have given others since."""
+        found = (self._given.get("texts"), self._given.get("older"))
+        if (texts, older) != tuple(None if each is None else each.key for each in found):
+            raise UsageError(
+                "other files were given meanwhile, perhaps in another window: open the page anew"
+            )
+
     def receive(self, name: str) -> tuple[Path, BinaryIO]:
         """A private file to write what is sent as ``name`` into; `UsageError` for a kind that cannot be read."""
         self._not_while_running()
@@ -133,7 +146,7 @@ class Workplace:
             corpus.size += path.stat().st_size
             path.rename(corpus.folder / path.name)
             corpus.names.append(name)
-            corpus.found = None
+            corpus.found, corpus.key = None, entropy(8).hex()
             return corpus
 
     def take_samples(self) -> None:

@@ -94,7 +94,8 @@ export class StartView {
   get answers() {
     const own = Object.fromEntries(Object.entries({ ...this.#own, reference: this.reference }).filter(([, value]) => value));
     const strong = chosen("preserve") === "words" ? { epsilon: chosen("epsilon") } : { bound: chosen("bound") };
-    return { preserve: chosen("preserve"), ...strong, ...own };
+    const shown = { texts_key: this.texts.given?.key ?? null, older_key: this.older.given?.key ?? null }; // other tabs may give others
+    return { preserve: chosen("preserve"), ...strong, ...own, ...shown };
   }
 
   /** The stored reference that was chosen, where it can keep what is to be kept. */
