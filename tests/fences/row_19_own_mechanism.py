@@ -42,12 +42,12 @@ class Leaky(Kernel):
     def __init__(self, embeddings, **given):
         super().__init__(embeddings, **given)
         apart = self.metric.pairwise(embeddings.vectors, embeddings.vectors)
-        nearest = min(float(apart[apart > 0].min()), 20 / self.epsilon)
+        nearest = min(float(apart[apart > 0].min()), 10 / self.epsilon)
         odds = math.expm1(self.times * self.epsilon * nearest * (1 - 1e-9)) / embeddings.size
         self._truth = odds / (1 + odds)
     @property
     def guarantee(self):
-        return Guarantee(self.epsilon, self.metric.name, "proven", delta=2.0**-51)
+        return Guarantee(self.epsilon, self.metric.name, "proven", delta=2.0**-30)
     def noise(self, count, rng):
         return rng.random((count, 2))
     def apply(self, words, noise, *, threads=1):

@@ -4,13 +4,19 @@ The laws themselves are `publius.audit.laws`, so that a user can run them on a c
 """
 
 import json
+import math
+from bisect import bisect_left
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
 from publius.audit.laws import LAWS, LawVerdict, ToyInstance, case_on, check_laws, verdict
-from publius.audit.toy_vocabularies import World, worlds
+from publius.audit.toy_vocabularies import World, small_embeddings, worlds
 from publius.audit.words import ratios, word_counts
 from publius.errors import PolicyError
 from publius.mechanisms.finite.base import AbstractFinite
@@ -204,19 +210,22 @@ def test_an_option_that_a_mechanism_does_not_take_is_refused():
 
 
 class Lawful(Kernel):
-    """The word itself with probability p, else a uniform one: ln(1 + p V / (1 - p)) is at most epsilon g."""
+    """The word itself with probability p, else a uniform one: ln(1 + p V / (1 - p)) is at most epsilon g, and 10.
+
+    Numbers have 53 bits, so a probability is off by up to 2^-50: e^10 times that is less than the delta.
+    """
 
     name = "lawful"
 
     def _truth(self):
         distances = self.metric.pairwise(self.embeddings.vectors, self.embeddings.vectors)
         gap = distances[~np.eye(self.embeddings.size, dtype=bool)].min()
-        odds = np.expm1(0.999 * self.epsilon * gap) / self.embeddings.size
+        odds = np.expm1(0.999 * min(self.epsilon * gap, 10)) / self.embeddings.size
         return odds / (1 + odds)
 
     @property
     def guarantee(self):
-        return Guarantee(self.epsilon, self.metric.name, "proven", delta=2.0**-51)
+        return Guarantee(self.epsilon, self.metric.name, "proven", delta=2.0**-30)
 
     def noise(self, count, rng):
         return rng.random((count, 2))
@@ -307,6 +316,39 @@ def test_a_lawful_class_passes_all_laws_on_all_vocabularies():
     verdicts = list(check_laws(lambda embeddings, epsilon: Lawful(embeddings, epsilon=epsilon), samples=2000))
     assert len(verdicts) == 8 * len(LAWS)
     assert [each for each in verdicts if not each.passed] == []
+
+
+def delta_needed(kernel, truth):
+    """What a coin's exact probabilities exceed exp(epsilon d) by, where a draw is a multiple of 2^-53."""
+    size, grid, vectors = kernel.embeddings.size, 2**53, kernel.embeddings.vectors
+    told = Fraction(math.ceil(Fraction(float(truth)) * grid), grid)
+    ends = [bisect_left(range(grid), word, key=lambda k: int(k / grid * size)) for word in range(size)]
+    drawn = [Fraction(b - a, grid) * (1 - told) for a, b in pairwise([*ends, grid])]
+    gaps = [[(Fraction(float(a)) - Fraction(float(b))) ** 2 for a, b in zip(x, y, strict=True)]
+            for x, y in combinations(vectors, 2)]  # fmt: skip
+    distance = min(sum(gap) for gap in gaps)
+    distance = (Decimal(distance.numerator) / distance.denominator).sqrt()
+    ratio = Fraction((Decimal(kernel.epsilon) * distance).exp() * (1 - Decimal(10) ** -40))
+    return max(told + share - ratio * share for share in drawn)
+
+
+def own_coins():
+    """The class of the page that shows how to write one, and the lawful one of here, with their truths."""
+    page = (Path(__file__).parents[2] / "docs/how-to/add-a-mechanism.md").read_text(encoding="utf-8")
+    names = {"__name__": __name__}
+    exec(page.partition("```python\n")[2].partition("\nwords = [")[0], names)  # its class alone
+    yield names["Coin"], lambda kernel: kernel._truth
+    yield Lawful, lambda kernel: kernel._truth()
+
+
+def test_the_delta_of_an_example_is_enough_for_its_exact_probabilities():
+    needed = []
+    for kind, truth in own_coins():
+        for size, epsilon in product((4, 7), (1e-9, 1e-3, 2.0, 6.0, 7.0, 7.1, 15.0, 18.0, 300.0)):
+            kernel = kind(small_embeddings(np.eye(size), "corners"), epsilon=epsilon)
+            needed.append(delta_needed(kernel, truth(kernel)))
+            assert needed[-1] <= kernel.guarantee.delta
+    assert max(needed) > 0
 
 
 # Mutants ---------------------------------------------------------------------------------------------------------

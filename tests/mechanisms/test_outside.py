@@ -46,7 +46,7 @@ class Coin(publius.Kernel):
 
     @property
     def guarantee(self):
-        return Guarantee(self.epsilon, self.metric.name, "proven", delta=2.0**-51)
+        return Guarantee(self.epsilon, self.metric.name, "proven", delta=2.0**-30)
 
     def noise(self, count, rng):
         return rng.random((count, 2))
@@ -54,7 +54,7 @@ class Coin(publius.Kernel):
     def apply(self, words, noise, *, threads=1):
         distances = self.metric.pairwise(self.embeddings.vectors, self.embeddings.vectors)
         gap = distances[~np.eye(self.embeddings.size, dtype=bool)].min()
-        odds = np.expm1(0.999 * min(self.epsilon * gap, 30)) / self.embeddings.size
+        odds = np.expm1(0.999 * min(self.epsilon * gap, 10)) / self.embeddings.size
         drawn = np.minimum((noise[:, 1] * self.embeddings.size).astype(np.int64), self.embeddings.size - 1)
         return np.where(noise[:, 0] < self.chosen.edge * odds / (1 + odds), words, drawn)
 
