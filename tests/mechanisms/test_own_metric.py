@@ -102,9 +102,14 @@ def test_a_manifest_says_whose_metric_it_is(embeddings):
     assert manifest["metric"] == OWN
     assert manifest["evidence"] == STATED
     assert manifest["metric_source"]["class"] == "largest"
+    assert "beyond 20 nats it bounds nothing in practice" in manifest["promise"]
+    assert "mean nearly the same" not in manifest["promise"]
+    assert "sampled noise" not in manifest["promise"]
     assert manifest["metric_source"]["sha256"] == hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     ours = Plan.of(ReleaseSettings(length=3), make_mechanism("mahalanobis", embeddings, epsilon=2.0))
     assert "metric_source" not in ours.manifest(1)
+    assert "mean nearly the same" in ours.manifest(1)["promise"]
+    assert "for the finite range of the sampled noise" in ours.manifest(1)["promise"]
 
 
 METRIC = """

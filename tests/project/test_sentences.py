@@ -22,7 +22,7 @@ from publius.mechanisms.prototype import fidelity
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.option import declared
-from publius.privacy.guarantee import Guarantee, posterior_at_most
+from publius.privacy.guarantee import STATED, Guarantee, posterior_at_most
 from publius.privacy.promise import promise
 from publius.releases.page_parts import percent_down, percent_up
 from publius.releases.signoff import NOT_TRIED
@@ -98,6 +98,8 @@ def promised():
         *(promise(WORDS.in_order(kept), private=True) for kept in KEPT),
         promise(whole, private=True),
         promise(replace(whole, epsilon=None), private=True),
+        promise(replace(whole, epsilon=None, evidence=STATED), private=True),
+        promise(replace(WORDS, metric="python:own:far", evidence=STATED), private=True),
         promise(WORDS, private=False),
     ]
     return dict.fromkeys(each for text in texts for each in sentences(text))

@@ -241,7 +241,7 @@ def _unknown_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from publius.privacy.promise import factor_text, rounded_up
+    from publius.privacy.promise import delta_text, factor_text, rounded_up
 
     exponent = facts["exponent"]
     seen = "a release" if facts["releases"] == 1 else f"{facts['releases']:,} releases"
@@ -254,7 +254,7 @@ def _print(facts: dict[str, Any]) -> None:
         ),
         ("factor", f"{factor_text(exponent)}, rounded up"),
         ("in words", f"{facts['strength']} ({_scale()})"),
-        ("delta", f"{rounded_up(facts['delta'], 2)}, for the finite range of the sampled noise"),
+        ("delta", delta_text(facts["delta"], facts["evidence"], comma=",")),
     ]
     if "prior" in facts:
         rows.append(

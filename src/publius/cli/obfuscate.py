@@ -298,8 +298,11 @@ def _of_documents(summary: RunSummary) -> list[str]:
 
 
 def _of_reference(summary: RunSummary) -> list[str]:
+    from publius.mechanisms.registry import tells_preserved
+
     manifest = summary.manifest
-    kept = f"the {manifest['preserve']}, by {manifest['mechanism']} on the reference {manifest['reference']}"
+    what = f"the {manifest['preserve']}" if tells_preserved(manifest) else "what it tells"
+    kept = f"{what}, by {manifest['mechanism']} on the reference {manifest['reference']}"
     return [
         f"  words           {manifest['size']:,} public words a document, whatever its length",
         f"  unknown words   {summary.tally.unknown_share:.1%} of the words read ({manifest['unknown']})",

@@ -204,6 +204,8 @@ class Mechanism(ABC):
         ordered: what is kept of the order of a text; None for bags.
         reads_texts: whether documents are texts, whose words are looked up in the vocabulary.
         releases_bags: whether a bag of words leaves beside the label.
+        tells_preserved: whether labels tell what ``preserve`` names, and words are drawn from those typical of it.
+            READ-ME and pages say so; of others, that the mechanism put the words there.
         replaces: the kernel on each word; None where words are not replaced one by one.
     """
 
@@ -212,6 +214,7 @@ class Mechanism(ABC):
     reads_texts: ClassVar[bool] = True
     fields: ClassVar[tuple[str, ...]] = ()
     releases_bags: ClassVar[bool] = True
+    tells_preserved: ClassVar[bool] = False
     length: int
     preserve: str
     ordered: OrderedText | None = None

@@ -47,6 +47,7 @@ class Position(WholeDocument):
     """
 
     name = "position"
+    tells_preserved = True
     epsilon: float
 
     def __init__(

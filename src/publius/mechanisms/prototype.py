@@ -111,6 +111,7 @@ class Prototype(WholeDocument):
     name = PROTOTYPE
     Parameters = PrototypeParameters
     fields = ("prototype", "label")
+    tells_preserved = True
     prototypes: Prototypes
     gamma: float
     none_of_these: bool

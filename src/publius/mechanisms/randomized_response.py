@@ -100,6 +100,7 @@ class RandomizedResponse(Mechanism):
     reads_texts = False
     releases_bags = False
     fields = ("label",)
+    tells_preserved = True
     field: str
     length = 1
 

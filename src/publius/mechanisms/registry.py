@@ -79,6 +79,12 @@ def votes_of(manifest: Mapping[str, Any]) -> Votes | None:
     return found.votes(manifest["mechanism_parameters"])
 
 
+def tells_preserved(manifest: Mapping[str, Any]) -> bool:
+    """`Mechanism.tells_preserved` of the mechanism of ours that made a release; False for a class from outside."""
+    found = _draws_documents(manifest["mechanism"])
+    return found is not None and "mechanism_source" not in manifest and found.tells_preserved
+
+
 def prepares(name: str) -> bool:
     """Whether the mechanism of ours called ``name`` is computed over its vocabulary before it states its guarantee."""
     return name in MECHANISMS and MECHANISMS[name].preparation != "none"

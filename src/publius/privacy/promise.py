@@ -18,7 +18,7 @@ from publius.privacy.guarantee import (
     log10_factor,
     posterior_at_most,
 )
-from publius.settings import FIELD, Between
+from publius.settings import EUCLIDEAN, FIELD, MANHATTAN, Between
 
 
 def statement(
@@ -106,22 +106,40 @@ def _of_guarantee(guarantee: Guarantee) -> str:
         return _document_promise(guarantee, guarantee.bound)
     if guarantee.ordered:
         return _ordered_promise(guarantee)
-    n, total, delta = (
-        guarantee.size or 1,
-        rounded_up(guarantee.epsilon_total or 0.0, 6),
-        rounded_up(guarantee.delta, 2),
-    )
+    n, total = guarantee.size or 1, rounded_up(guarantee.epsilon_total or 0.0, 6)
     return (
         f"Take any two documents of {n} words whose Earth Mover's distance ({guarantee.metric}, on the public word "
         f"vectors) is E. Whatever is seen in this release is at most exp({total} * E) times as probable under "
         f"one as under the other ({_known(guarantee)} for epsilon = {guarantee.epsilon:g} a word, N = {n}), but for "
-        f"a probability of {delta} for the finite range of the sampled noise. "
+        f"a probability of {delta_text(guarantee.delta, guarantee.evidence)}. "
         "A document of fewer words is filled up with words drawn from public ones, and E is then the largest that any "
-        "such words could make it. "
-        "Documents that mean nearly the same are hard to tell apart; documents far apart are not: for those the "
-        "exponent is easily thousands of nats and then bounds nothing in practice. The topic is not hidden. Each "
+        f"such words could make it. {_near_and_far(guarantee)} The topic is not hidden. Each "
         "further release of a document adds its exponent to this one's."
     )
+
+
+def delta_text(delta: float, evidence: str, *, comma: str = "") -> str:
+    """Delta, and what it is for; a class of somebody's own does not say that, and may not draw noise at all."""
+    why = "" if evidence == STATED else f"{comma} for the finite range of the sampled noise"
+    return f"{rounded_up(delta, 2)}{why}"
+
+
+def _near_and_far(guarantee: Guarantee) -> str:
+    """How to read the exponent: of a metric of somebody's own nobody knows what is near in it, and what is far."""
+    if nearness_is_meaning(guarantee.metric):
+        return (
+            "Documents that mean nearly the same are hard to tell apart; documents far apart are not: for those the "
+            "exponent is easily thousands of nats and then bounds nothing in practice."
+        )
+    return (
+        "The smaller the exponent, the harder two documents are to tell apart; beyond "
+        f"{STRENGTHS[-1][0]:g} nats it bounds nothing in practice."
+    )
+
+
+def nearness_is_meaning(metric: str) -> bool:
+    """Whether a metric, by its name, is one of Publius on word vectors: near are words that mean nearly the same."""
+    return metric.partition("-")[0] in (EUCLIDEAN, MANHATTAN, "mahalanobis")
 
 
 _CANDIDATES = 1000
@@ -174,6 +192,8 @@ def _kept(guarantee: Guarantee) -> str:
     field = _field(guarantee)
     if field is not None:
         return f"What is kept is the field {field!r}, as far as the bound allows; it is not hidden. "
+    if guarantee.evidence == STATED:  # what it keeps is for its author to say
+        return "What a row tells of its document is not hidden, and limited by this bound alone. "
     return (
         f"What is kept is the {guarantee.preserve}, as far as the bound allows; it is not hidden. "
         f"The {guarantee.size} words of the bag are drawn from public words and cost nothing. "
@@ -183,6 +203,8 @@ def _kept(guarantee: Guarantee) -> str:
 def _per_unit(guarantee: Guarantee) -> str:
     if _field(guarantee) is not None:
         return "Documents with the same value in the field are not told apart at all. "
+    if guarantee.epsilon is None and guarantee.evidence == STATED:
+        return "Nothing is stated per unit of distance. "
     if guarantee.epsilon is None:
         return (
             "Documents with the same probabilities over the public prototypes are not told apart at all; nothing is "
@@ -222,7 +244,7 @@ _KEPT: dict[Between, str] = {
 
 
 def _ordered_promise(guarantee: Guarantee) -> str:
-    n, delta = guarantee.size or 1, rounded_up(guarantee.delta, 2)
+    n = guarantee.size or 1
     agreeing = f" that agree in {_KEPT[guarantee.kept]} kept" if guarantee.kept != "none" else ""
     return (
         "ORDERED TEXT: this is not a bag-of-words and has no Earth Mover's privacy. "
@@ -230,7 +252,7 @@ def _ordered_promise(guarantee: Guarantee) -> str:
         f"({guarantee.metric}, on the public word vectors) of their first words, their second words and so on. "
         f"Whatever is seen in this release is at most exp({rounded_up(guarantee.per_unit, 6)} * S) times as probable "
         f"under one as under the other ({_known(guarantee)} for epsilon = {guarantee.epsilon:g} a word), but for a "
-        f"probability of {delta} for the finite range of the sampled noise. This is weaker than what a bag of the "
+        f"probability of {delta_text(guarantee.delta, guarantee.evidence)}. This is weaker than what a bag of the "
         "same words promises: two texts of the same words in another order are far apart. A text of fewer words is "
         "filled up with words drawn from public ones, and S is then the largest that any such words could make it. "
         + _nothing_for(guarantee.kept)

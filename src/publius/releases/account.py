@@ -17,7 +17,14 @@ from typing import Any, Final, Self, final
 
 from publius.errors import UsageError, how_many
 from publius.privacy.guarantee import STATED, STRENGTHS, posterior_at_most, strength_of
-from publius.privacy.promise import factor_text, percent, percent_down, percent_up, rounded_up
+from publius.privacy.promise import (
+    factor_text,
+    nearness_is_meaning,
+    percent,
+    percent_down,
+    percent_up,
+    rounded_up,
+)
 from publius.releases.contents import SUMMARY
 from publius.releases.own_texts import unfit_sentence
 from publius.releases.plan import DECLARED_VALUE
@@ -114,10 +121,11 @@ def _what(found: Mapping[str, Any]) -> str:
     documents = f"{found['documents']:,}"
     if found["kind"] == DECLARED_VALUE:
         return f"The folder holds {documents} rows, one for each document: its declared value, or by chance another."
-    if found["evidence"] == STATED and found["bound"] is not None:
+    if found["bound"] is not None and not found["tells_preserved"]:
+        whose = "a mechanism from outside Publius" if found["evidence"] == STATED else "the mechanism"
         return (
-            f"The folder holds {documents} rows, one for each document, of words of a public list that a mechanism "
-            "from outside Publius put there."
+            f"The folder holds {documents} rows, one for each document, of words of a public list that {whose} put "
+            "there."
         )
     if found["probability_kept"] is not None:
         return (
@@ -141,9 +149,14 @@ def _most(found: Mapping[str, Any]) -> str:
             f"{_posterior(epsilon / 2, 2)} (proven, not measured)."
         )
     if bound is None:
+        near, far = (
+            ("documents that mean nearly the same", "Documents that mean something else")
+            if nearness_is_meaning(found["metric"])
+            else ("those near it, by the distance that the promise names", "Documents far from it")
+        )
         return (
-            "A document is hidden among documents that mean nearly the same. Documents that mean something else can "
-            "be told apart from it: for those no useful limit is stated."
+            f"A document is hidden among {near}. {far} can be told apart from it: for those no useful limit is "
+            "stated."
         )
     blind = 1 / CANDIDATES
     on_average = average_at_most(found, blind)
@@ -270,7 +283,11 @@ def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
     """What a signer could take to be promised and is not."""
     if found["kind"] != SUMMARY:
         kept = found.get("preserve")
-        yield f"The {kept or 'content'} that is kept is not hidden: it is what is released."
+        yield (
+            "What a row tells is not hidden: it is what is released."
+            if found["bound"] is not None and not found["tells_preserved"]
+            else f"The {kept or 'content'} that is kept is not hidden: it is what is released."
+        )
     yield MENTIONED[found["kind"] == SUMMARY or found["unit"] == "author"]
     if found["probability_kept"] is not None:
         yield (
@@ -400,9 +417,10 @@ def strength(found: Mapping[str, Any]) -> str:
         )
     if epsilon is None:
         return "nothing is stated"
+    near = "the meaning of another document" if nearness_is_meaning(found["metric"]) else "another document"
     return (
-        "the nearer the meaning of another document, the harder it is to tell them apart, and no bound between any two "
-        f"is stated (epsilon {rounded_up(epsilon, 6)} per word and unit of word distance)"
+        f"the nearer {near}, the harder it is to tell them apart, and no bound between any two is stated "
+        f"(epsilon {rounded_up(epsilon, 6)} per word and unit of word distance)"
     )
 
 
@@ -445,6 +463,7 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
     if author is not None and bound is not None:
         single += "; more for an author of several of them"
     kept = found["probability_kept"]
+    said = "text is about" if kept is None or found["tells_preserved"] else "label says of a text"
     return [
         Risk(
             "Singling out: whoever holds the exact texts names the author of a row" if author is not None
@@ -464,7 +483,7 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
             else f"{percent_up(linked['ceiling'])}, of {linked['texts']:,} equally likely rows",
         ),
         Risk(
-            "Inference: what a text is about, from its row",
+            f"Inference: what a {said}, from its row",
             none if labels is None else f"{percent(labels['majority'])}, always the most frequent topic",
             none if labels is None else f"{percent(labels['right'])} of the labels are right",
             unproven if kept is None

@@ -18,6 +18,7 @@ from typing import Any, Final
 from publius.documents.row_readers import import_parquet
 from publius.errors import how_many
 from publius.files import os_errors, read_bytes_limited, read_lines, write_file
+from publius.mechanisms.registry import tells_preserved
 from publius.releases.digests import file_digests
 from publius.releases.read_me import READ_ME
 from publius.releases.summaries.read_me import SOURCE
@@ -53,6 +54,12 @@ _MEANING: Final = {
     "size": "Words of the bag: the same in every row.",
     "bag": "Public words drawn at random, with their counts: no words of the document.",
 }
+_MEANING_OF_OTHERS: Final = {
+    **_MEANING,
+    "label": "What the mechanism found for the document, or by chance another label: see READ-ME.txt before any use.",
+    "bag": "Words of a public list that the mechanism put there, with their counts.",
+}
+"""Of the rows of mechanisms that do not say what they keep (`Mechanism.tells_preserved`)."""
 _NOT_A_COLUMN: Final = "Each line has a further field, the object 'bag'."
 _BAG_OF_SUMMARY: Final = (
     "Public words of the theme, dealt out at random, with their counts: no words of anybody's document."
@@ -110,7 +117,8 @@ def write_metadata(release: Path, manifest: Mapping[str, Any], beside: Sequence[
 def _dictionary(manifest: Mapping[str, Any]) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """What columns hold and what they mean, by name: as the READ-ME of a summary says, limits included."""
     if "strata" not in manifest:  # no summary
-        return _TYPES, _MEANING
+        known = manifest["bound"] is None or tells_preserved(manifest)
+        return _TYPES, _MEANING if known else _MEANING_OF_OTHERS
     said = {name: text for names, text in columns_of_summary(manifest) for name in names.split(", ")}
     fields = dict.fromkeys(manifest["strata"], said.get("stratum", ""))
     meaning = {**fields, **said, "bag": _BAG_OF_SUMMARY, "passage": SOURCE, "source": SOURCE}

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from publius.errors import DataError, how_many
 from publius.files import read_lines, shown
+from publius.mechanisms.registry import tells_preserved
 from publius.privacy import promise
 from publius.privacy.guarantee import STRENGTHS, strength_of
 from publius.privacy.promise import rounded_up
@@ -129,7 +130,7 @@ def _released_summary(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _mechanism(manifest: Mapping[str, Any]) -> str:
-    kept = manifest.get("preserve")
+    kept = manifest.get("preserve") if manifest.get("bound") is None or tells_preserved(manifest) else None
     level = _LEVELS[manifest["level"]]
     return f"{manifest['mechanism']}, {level}" + (f", to keep the {kept}" if kept else "")
 

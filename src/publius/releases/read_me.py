@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from publius.errors import how_many
 from publius.files import read_lines
-from publius.mechanisms.registry import votes_of
+from publius.mechanisms.registry import tells_preserved, votes_of
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
 from publius.privacy.guarantee import STATED
 from publius.privacy.promise import ceiling, floor
@@ -42,7 +42,7 @@ KNOWN: Final = {
 
 
 _LIMITS: Final = ", and give the limits with the counts, as READ-ME.txt has them"
-"""What those who count rows are to do; of a mechanism from outside no limits are known."""
+"""What those who count rows are to do where their labels are votes: of other rows no limits are known."""
 
 
 def read_me(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> str:
@@ -57,7 +57,7 @@ def may_and_may_not(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield (
         "What must not be concluded: that somebody wrote what stands in a row; that a single row is right; that a word "
         "which many rows have was frequent in the documents; how many people there are, since one may have several "
-        f"rows. Count rows{'' if _by_its_author(manifest) else _LIMITS}."
+        f"rows. Count rows{'' if votes_of(manifest) is None else _LIMITS}."
     )
     if "probability_kept" in manifest and manifest["kind"] != DECLARED_VALUE:
         yield (
@@ -133,11 +133,16 @@ def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
     kept = manifest.get("probability_kept")
     if kept is not None:
         declared = manifest["kind"] == DECLARED_VALUE
+        found = (
+            f"the {manifest['preserve']} that the program"
+            if tells_preserved(manifest)
+            else "what the mechanism"
+        )
         whose, own = (
             ("the document's own", "A document's own label is printed with a probability of")
             if declared
             else (
-                f"the {manifest['preserve']} that the program found for the document, which may be wrong,",
+                f"{found} found for the document, which may be wrong,",
                 "The label that was found is printed with a probability of",
             )
         )
@@ -164,15 +169,24 @@ def _by_its_author(manifest: Mapping[str, Any]) -> str:
     return ", as the author of the mechanism states" if "mechanism_source" in manifest else ""
 
 
+def _whose_words(manifest: Mapping[str, Any]) -> str:
+    """Who put the words into a row that are not known to be typical of anything."""
+    return (
+        "a mechanism from outside Publius"
+        if _by_its_author(manifest)
+        else f"the mechanism {manifest['mechanism']}"
+    )
+
+
 def _row_in_words(manifest: Mapping[str, Any]) -> str:
     size = manifest["size"]
     if manifest["kind"] == DECLARED_VALUE:
         field = str(manifest["preserve"]).removeprefix(FIELD)
         return f"The labels are values of the field {field!r} that were declared beforehand."
-    if manifest.get("bound") is not None and _by_its_author(manifest):
+    if manifest.get("bound") is not None and not tells_preserved(manifest):
         return (
-            f"The words of a row ('bag': {size} words, repeats counted) are words of a public list that a mechanism "
-            "from outside Publius put there. What they say of a document is limited by the promise alone."
+            f"The words of a row ('bag': {size} words, repeats counted) are words of a public list that "
+            f"{_whose_words(manifest)} put there. What they say of a document is limited by the promise alone."
         )
     if manifest.get("bound") is not None:
         drawn_for = "its label" if "probability_kept" in manifest else "a noisy place among public texts"

@@ -15,7 +15,7 @@ from typing import Any, Final, final
 
 from publius.errors import PolicyError, how_many
 from publius.files import os_errors, shown, write_file
-from publius.mechanisms.registry import votes_of
+from publius.mechanisms.registry import tells_preserved, votes_of
 from publius.privacy.guarantee import strength_of
 from publius.releases import account
 from publius.releases.contents import RECEIVERS, SUMMARY, check_contents, check_page
@@ -290,8 +290,10 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
         "bound": manifest.get("bound"),
         "delta": manifest.get("delta"),
         "evidence": manifest["evidence"],
+        "metric": manifest.get("metric"),
         "strength": None if manifest.get("bound") is None else strength_of(manifest["bound"]),
         "probability_kept": manifest.get("probability_kept"),
+        "tells_preserved": manifest["kind"] != SUMMARY and tells_preserved(manifest),
         "outcomes": None if (votes := votes_of(manifest)) is None else votes.outcomes,
         "trust": "central: the curator holds the documents",
         "crowd": manifest.get("crowd"),

@@ -324,18 +324,34 @@ def test_it_releases_by_its_name_and_the_manifest_says_whose_it_is(files):
         "NOT words of the document",
         "give the limits",
         "left by the noise",
+        "the topic that",
+        "kept is the topic",
+        "the public prototypes",
     ):
         assert false not in told
+    assert "a label, what the mechanism found for the document" in told
+    assert "What a row tells of its document is not hidden, and limited by this bound alone." in told
 
 
 def test_its_release_is_signed_for_what_it_is_and_never_as_proven(files, tmp_path):
     assert released(files, Sharp, "--preserve", "topic").returncode == 0
-    signed = completed("signoff", files[2], "--json")
+    shown = tmp_path / "page.html"
+    signed = completed("signoff", files[2], "--json", "--metadata", "--output", shown)
     assert signed.returncode == 0, signed.stderr
     assert any("not one of Publius" in each for each in json.loads(signed.stdout)["not_tried"])
     assert "words of a public list that a mechanism from outside Publius put there" in signed.stdout
     assert "typical of that label" not in signed.stdout
     assert "last column of READ-ME.txt" not in signed.stdout
+    evidence = json.loads(signed.stdout)
+    assert evidence["not_promised"][0] == "What a row tells is not hidden: it is what is released."
+    assert evidence["questions"][2]["question"] == "Inference: what a label says of a text, from its row"
+    page = shown.read_text(encoding="utf-8")
+    described = (files[2] / "croissant.json").read_text(encoding="utf-8")
+    assert "What the mechanism found for the document" in described
+    assert "What the document is about" not in described
+    assert "stated limit of one row" in page
+    assert "proven limit" not in page
+    assert "to keep the topic" not in page
     path = files[2] / "manifest.json"
     manifest = json.loads(path.read_text())
     for changed in ({"evidence": "certified"}, {"mechanism": "prototype"}):
@@ -368,7 +384,10 @@ def test_a_registered_class_is_signed_by_what_it_says_itself_and_nothing_else(fi
         "--workers", "1", "--output", out,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "left by the noise" not in (out / "READ-ME.txt").read_text()
+    told = " ".join((out / "READ-ME.txt").read_text().split())
+    assert "that the mechanism anyone put there" in told
+    for false in ("left by the noise", "give the limits", "typical of", "the topic that the program"):
+        assert false not in told
     manifest = json.loads((out / "manifest.json").read_text())
     elsewhere = completed("signoff", out, "--json")
     assert elsewhere.returncode == 0, elsewhere.stderr
