@@ -298,6 +298,7 @@ def test_it_is_certified_or_refused_by_the_laws(run):
      ("Torn", 77, "cannot state its guarantee: it raised ZeroDivisionError at coins.py:"),
      ("Shapeless", 77, "it gives a float, not a publius.Guarantee"),
      ("Unfinished", 77, "does not define apply, guarantee, noise"),
+     ("Laplace", 77, "named 'laplace', which is a mechanism of Publius: give the class another name"),
      ("Thief", 77, "replaces draw"), ("nothing", 77, "is no mechanism"),
      ("Missing", 2, "toypkg.coins was found, and has no Missing"),
      ("Unmade", 77, "cannot be made: it raised IndexError at coins.py:")],

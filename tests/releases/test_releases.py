@@ -330,6 +330,7 @@ def test_randomize_vectors_refuses_what_does_not_fit(embeddings, array):
 class Drifting(Laplace):
     """From outside, and clumsy: what it states depends on what it saw."""
 
+    name = "drifting"
     seen = 0
 
     def apply(self, words, noise, *, threads=1):

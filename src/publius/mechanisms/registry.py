@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from publius.distances.metrics import metric_asked
-from publius.errors import PubliusError, UsageError
+from publius.errors import PolicyError, PubliusError, UsageError
 from publius.files.user_code import PYTHON
 from publius.mechanisms import outside
 from publius.mechanisms.finite.base import AbstractFinite
@@ -60,6 +60,15 @@ def is_ours(name: str) -> bool:
     return name in MECHANISMS or _draws_documents(name) is not None
 
 
+def refuse_our_name(kind: Any) -> None:
+    """`PolicyError` for a class from outside that has the name of one of ours: nobody could sign for its releases."""
+    if outside.is_outside(kind) and is_ours(kind.name):
+        raise PolicyError(
+            f"{kind.__module__}.{kind.__qualname__} is named {kind.name!r}, which is a mechanism of Publius: give the "
+            "class another name"
+        )
+
+
 def _draws_documents(name: str) -> type[Mechanism] | None:
     """Our class of this name that draws whole documents; None where there is none."""
     return {**DOCUMENT_MECHANISMS, RandomizedResponse.name: RandomizedResponse}.get(name)
@@ -106,7 +115,9 @@ def class_named(name: str) -> type[Kernel] | type[WholeDocument]:
     `PolicyError` with the reason when it cannot be used.
     """
     if name.startswith(PYTHON):
-        return outside.imported(name)
+        found_class = outside.imported(name)
+        refuse_our_name(found_class)
+        return found_class
     kinds: dict[str, type[Kernel] | type[WholeDocument]] = {**MECHANISMS, **DOCUMENT_MECHANISMS}
     if name in kinds:
         return kinds[name]

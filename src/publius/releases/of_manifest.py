@@ -260,7 +260,7 @@ def check_statements(manifest: Mapping[str, Any]) -> None:
         emptiness(max(manifest["delta"], manifest.get("bound_delta", 0.0)), None), "Nobody can sign for it"
     )
     try:
-        wrong = sorted(_wrong_of_summary(manifest) if manifest["kind"] == SUMMARY else _wrong(manifest))
+        wrong = sorted({*(_wrong_of_summary(manifest) if manifest["kind"] == SUMMARY else _wrong(manifest))})
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, UsageError):
         raise DataError(f"the manifest is damaged, or of another version: {_ANEW}") from None
     if wrong:
