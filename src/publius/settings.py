@@ -1,8 +1,9 @@
 """Every option once: its name, type, default, help and bounds, as fields of frozen dataclasses.
 
-The command line, the service's request models, scikit-learn's parameters, tables and the evaluation derive theirs
-from these classes. To add an option, declare one field here. A mechanism declares its own parameters the same way,
-in a dataclass of its own. A default is read off the class: ``TextSettings.stop_words``.
+The command line, the service's request models and the evaluation derive theirs from these classes: to add an option
+there, declare one field here. `start`, the explorer's page, scikit-learn, tables and `publius.release` name those that
+they take, and read defaults off the class: ``TextSettings.stop_words``. A mechanism declares its own parameters the
+same way, in a dataclass of its own.
 """
 
 from __future__ import annotations
@@ -607,7 +608,7 @@ class CalibrationSettings(EvaluationSettings):
 
     mechanisms: tuple[str, ...] = option(
         (), flag="--mechanism", parse=names, help="Mechanisms to search, separated by commas. Default: laplace, "
-        "exponential and tight; with --reference prototype and position, too.",
+        "exponential and tight; with --reference those on whole documents, too.",
     )  # fmt: skip
     bounds: tuple[float, ...] = option(
         (3.0, 5.0, 7.0), flag="--bound", parse=numbers, public=True,

@@ -142,9 +142,19 @@ class Laplace(Coin):
 
 nothing = 3
 '''
+_WHOLES = '''
+from publius.mechanisms.prototype import Prototype
+
+
+class First(Prototype):
+    """Ours by another name."""
+
+    name = "first"
+'''
 _POINTS = """[publius.mechanisms]
 coin = toypkg.coins:Coin
 laplace = toypkg.coins:Laplace
+first = toypkg.wholes:First
 gone = toypkg.coins:Gone
 """
 
@@ -157,6 +167,7 @@ def place(tmp_path_factory):
     (site / "toypkg").mkdir(parents=True)
     (site / "toypkg" / "__init__.py").touch()
     (site / "toypkg" / "coins.py").write_text(_MODULE)
+    (site / "toypkg" / "wholes.py").write_text(_WHOLES)
     about = site / "toypkg-1.2.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toypkg\nVersion: 1.2\n")
@@ -361,6 +372,8 @@ def test_it_is_evaluated(run, place):
 _DRAWN = """
 import json, sys, tempfile
 from pathlib import Path
+from typing import get_args
+from publius.web.requests import AnyMechanism
 from publius.vectors.embeddings import Embeddings
 from web_service import TEXT, service
 
@@ -370,12 +383,13 @@ with tempfile.TemporaryDirectory() as folder, service(Embeddings.load("toy"), Pa
     drawn = client.post("/v1/draw", json=asked)
     curve = client.post("/v1/curve", json={**asked, "mechanisms": ["coin"]})
     promised = client.post("/v1/guarantee", json={"mechanism": "coin", "epsilon": 2.0, "length": 20, "distance": 1.0})
-    print(json.dumps([listed["coin"], drawn.json(), curve.json(), promised.json()]))
+    print(json.dumps([listed["coin"], drawn.json(), curve.json(), promised.json(), get_args(AnyMechanism)]))
 """
 
 
 def test_it_is_drawn_by_the_explorers_service(run):
-    listed, drawn, curve, promised = json.loads(run("-c", _DRAWN))
+    listed, drawn, curve, promised, taken = json.loads(run("-c", _DRAWN))
+    assert {"coin", "laplace", "prototype", "first"} <= {*taken}
     assert listed["summary"].startswith("Tells the word with some probability")
     assert listed["available"] is listed["quick"] is True
     assert listed["evidence"] == "stated by its author, nothing computed"

@@ -160,13 +160,14 @@ def document_class(name: str) -> type[WholeDocument]:
     return found
 
 
-def _by_name(*, kernels_only: bool) -> dict[str, Any]:
+def by_name(*, kernels_only: bool = False) -> dict[str, Any]:
+    """As `available`, with mechanisms on whole documents unless ``kernels_only``."""
     return {**available(), **({} if kernels_only else {**DOCUMENT_MECHANISMS, **_installed().whole})}
 
 
 def described(*, kernels_only: bool = False) -> dict[str, str]:
     """Each mechanism with a line that says what it does, or why it cannot be used."""
-    lines = {name: summary(kind) for name, kind in _by_name(kernels_only=kernels_only).items()}
+    lines = {name: summary(kind) for name, kind in by_name(kernels_only=kernels_only).items()}
     refused = _installed().refused
     return {**lines, **{name: f"Cannot be used: {reason}." for name, reason in refused.items()}}
 
@@ -181,7 +182,7 @@ def all_parameters(also: Iterable[str] = (), *, kernels_only: bool = False) -> t
 
     ``also`` names mechanisms from outside; those that cannot be had are passed over.
     """
-    kinds = _by_name(kernels_only=kernels_only)
+    kinds = by_name(kernels_only=kernels_only)
     for name in also:
         try:
             kinds[name] = (mechanism_class if kernels_only else class_named)(name)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from publius.mechanisms.registry import DOCUMENT_MECHANISMS, all_parameters, available
+from publius.mechanisms.registry import all_parameters, available, by_name
 from publius.option import Declared, declared
 from publius.settings import (
     DEMO_EPSILON,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     AnyMechanism = str
 else:  # so that an error lists the names and not what was sent
     MechanismName = Literal[tuple(available())]
-    AnyMechanism = Literal[(*available(), *DOCUMENT_MECHANISMS)]
+    AnyMechanism = Literal[tuple(by_name())]
 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT, description="A document. Private: it is never kept.")]
 Id = Annotated[
