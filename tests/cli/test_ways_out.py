@@ -36,7 +36,7 @@ def folder(tmp_path):
         (("inspect", "out"), "is a release, not texts: publius guarantee"),
         (("verify", "page.html", "out"), "the folder first, then the page: publius verify"),
         (("outcomes",), "publius outcomes TEXT.txt --preserve topic --reference themes --bound 7"),
-        (("audit", "--mechanism", f"python:{__name__}:Still"), "--embeddings NAME"),
+        (("audit", "--mechanism", f"python:{__name__}:Still"), "publius embeddings import FILE --limit 1000"),
     ],
 )
 def test_the_way_out_is_named(folder, monkeypatch, typed, said):

@@ -18,9 +18,10 @@ from scipy.stats import chi2
 from publius.audit.laws import LAWS, LawVerdict, ToyInstance, case_on, check_laws, verdict
 from publius.audit.toy_vocabularies import World, small_embeddings, worlds
 from publius.audit.words import ratios, word_counts
+from publius.cli.certify import _record
 from publius.errors import PolicyError
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.noise.randomness import RunKey, seeded_rng, system_rng
 from publius.privacy.guarantee import Guarantee
@@ -357,6 +358,29 @@ def test_the_delta_of_an_example_is_enough_for_its_exact_probabilities():
             needed.append(delta_needed(kernel, truth(kernel)))
             assert needed[-1] <= kernel.guarantee.delta
     assert max(needed) > 0
+
+
+class Told(Lawful, AbstractExact):
+    """States its output probabilities."""
+
+    def log_probabilities(self, words=None):
+        own = np.eye(self.embeddings.size)[slice(None) if words is None else words]
+        return np.log(self._truth() * own + (1 - self._truth()) / self.embeddings.size)
+
+
+class Telltale(Told):
+    """States them, and more privacy than they have."""
+
+    def _truth(self):
+        return 0.8
+
+
+@pytest.mark.parametrize(("kind", "keeps"), [(Told, True), (Telltale, False)])
+def test_a_registered_class_is_certified_by_the_probabilities_that_it_states(monkeypatch, kind, keeps):
+    monkeypatch.setattr(kind, "__module__", "publius.mechanisms.kernels.told")
+    record = _record(kind(vocabulary(), epsilon=EPSILON), 0.0)
+    assert (record["method"], record["pairs"]) == ("exact", 40 * 39)
+    assert (record["epsilon_certified"] <= EPSILON) is keeps
 
 
 # Mutants ---------------------------------------------------------------------------------------------------------

@@ -377,7 +377,7 @@ def test_people_who_are_mentioned_and_what_is_special_stand_above_the_signature(
     assert "Health, opinions, faith and the like are protected no more than anything else in a text" in above
     receivers = sign_off(release, Sources(measured=MEASURED), for_receivers=True).decode()
     assert (
-        "an author of several documents</dt><dd>5 documents (an instance; what was found does not leave); their bounds "
+        "an author of several documents</dt><dd>5 documents (an example; what was found does not leave); their bounds "
         "add up to 25 nats" in receivers
     )
     assert "17 documents" not in receivers

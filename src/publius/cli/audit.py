@@ -34,7 +34,7 @@ def audit(
     ctx: typer.Context,
     settings: MechanismSettings,
     asked: TargetSettings,
-    level: Annotated[str, typer.Option(help="quick (under a minute) or full (under an hour).")] = "quick",
+    level: Annotated[str, typer.Option(help="quick (minutes) or full (up to an hour).")] = "quick",
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of all samples. Default: a fresh one.")
     ] = None,
@@ -72,8 +72,9 @@ def audit(
 
     if settings.embeddings is None and is_outside(mechanism_class(settings.mechanism)):
         raise UsageError(
-            "a class of your own may compare all pairs of words, and the packaged vectors have 50,000: give "
-            "--embeddings NAME, vectors of some thousand words"
+            "a class of your own is audited on vectors of some thousand words, since it could compare all pairs, and "
+            "the packaged ones have 50,000: give --embeddings NAME. publius embeddings import FILE --limit 1000 "
+            "--name NAME stores the first 1,000 words of a file"
         )
     epsilon = checked_epsilon(settings.epsilon or 0.0)
     request = AuditRequest(level_named(level), settings.embeddings, settings.mechanism, epsilon, chosen)

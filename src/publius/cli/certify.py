@@ -42,13 +42,13 @@ def certify(
     started = time.perf_counter()
     made = make(replace(settings, parameters={**settings.parameters, "scale": scale}))
     record = _record(made, time.perf_counter() - started)
+    certified = record["epsilon_certified"]
     if json:
         print_json(record)
     else:
-        print_table(
-            ("certificate", ""), [(key.replace("_", " "), _shown(value)) for key, value in record.items()]
-        )
-    certified = record["epsilon_certified"]
+        title = "no certificate" if certified is None else "certificate"
+        known = [(key.replace("_", " "), _shown(value)) for key, value in record.items() if value is not None]
+        print_table((title, ""), known)
     if certified is None:
         _say_why(made)
     if certified is not None and made.epsilon is not None and certified > made.epsilon * (1 + 1e-12):
@@ -60,13 +60,20 @@ def certify(
 
 def _say_why(made: Kernel) -> None:
     """Say on standard error why nothing was computed, and the way to have it."""
+    from publius.mechanisms.kernel import AbstractExact
     from publius.mechanisms.outside import LARGEST
 
-    say(
-        f"Nothing was computed: of a class of your own that is done for vocabularies of up to {LARGEST:,} words "
-        f"(this one has {made.embeddings.size:,}: --embeddings), and where it derives from AbstractExact of "
-        "publius.mechanisms.kernel"
-    )
+    if not isinstance(made, AbstractExact):
+        why = (
+            "the class does not derive from AbstractExact of publius.mechanisms.kernel, so its output probabilities "
+            "are not known"
+        )
+    else:
+        why = (
+            f"the vocabulary has {made.embeddings.size:,} words, and of a class of your own that is done for up to "
+            f"{LARGEST:,}: give other --embeddings"
+        )
+    say(f"Nothing was computed: {why}")
 
 
 def _record(mechanism: Kernel, seconds: float) -> dict[str, Any]:
@@ -76,7 +83,7 @@ def _record(mechanism: Kernel, seconds: float) -> dict[str, Any]:
     guarantee, embeddings = mechanism.guarantee, mechanism.embeddings
     ours = not is_outside(type(mechanism))
     constant: Any = getattr(mechanism, "constant", None) if ours else None
-    computed = None if ours else computed_constant(mechanism)
+    computed = None if constant else computed_constant(mechanism)
     worst = constant.worst if constant else computed.worst if computed else None
     scale = constant.scale if constant else mechanism.parameters.get("noise_epsilon", mechanism.epsilon)
     found = constant or computed

@@ -25,7 +25,7 @@ CorpusArgument = Annotated[
     str,
     typer.Argument(
         help="Labelled corpus: rows (JSONL, CSV, Parquet) with id, text, author, topic, role; a PAN folder; folders of "
-        "stories; or demo:PROBLEM."
+        "stories; or demo:PROBLEM, such as demo:aaac_problem_a."
     ),
 ]
 

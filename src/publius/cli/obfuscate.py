@@ -185,7 +185,7 @@ def _check_crowd(plan: Plan, corpus: Corpus) -> None:
     if plan.crowd_outcomes is None:
         raise UsageError(
             "--shuffled states what a crowd adds to labels that are votes at the bound, and those of "
-            f"{plan.mechanism.name} are not known to be: keep the topic, the meaning or a field, by prototypes"
+            f"{plan.mechanism.name} are not known to be: use --mechanism prototype, or keep a field"
         )
     named = (item.subject for item in corpus if isinstance(item, Document) and item.subject is not None)
     check_documents_per_author(named, plan.documents_per_author)

@@ -152,7 +152,7 @@ def _manifest_problem(manifest: Path, name: str) -> Iterator[LabeledText]:
         if name == problem.text("id") or any(Path(file).parts[0] == name for file in files):
             return _problem(manifest.parent, problem)
     known = ", ".join(problem.text("id") for problem in problems)
-    raise UsageError(f"{shown(manifest)} has no problem {name!r}: choose one of {known}")
+    raise UsageError(f"no problem {name!r}: choose one of {known}, which {shown(manifest)} holds")
 
 
 def _problem(folder: Path, problem: _Json) -> Iterator[LabeledText]:

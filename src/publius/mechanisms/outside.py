@@ -223,7 +223,7 @@ class Computed:
 
 
 LARGEST: Final = 1_000
-"""Words of a vocabulary over which the constant of a class from outside is computed."""
+"""Words of a vocabulary over which the constant of a class is computed that states its probabilities alone."""
 
 
 def computed_constant(mechanism: Kernel) -> Computed | None:

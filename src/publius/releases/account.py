@@ -342,11 +342,11 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
         if most
         else " (declared; how many anybody has was not counted)"
         if found["own"] and declared > 1
-        else " (an instance; how many anybody has was not counted)"
+        else " (an example; how many anybody has was not counted)"
         if found["own"]
         else " (declared; what was found does not leave)"
         if declared > 1
-        else " (an instance; what was found does not leave)"
+        else " (an example; what was found does not leave)"
     )
     measured = (found["measurements"] or {}).get("worst")
     tested = (
