@@ -19,11 +19,20 @@ project is tested with; others that `pyproject.toml` allows may come under other
 and none of these packages is part of its wheel.
 """
 _LONG = 60
+_ABSENT = "not installed here"
 
 
 def page() -> str:
-    """The whole page: a table for the core, and one for what each extra adds."""
-    return "\n".join([_HEAD, *(text for _, text in sections())])
+    """The whole page: a table for the core, and one for what each extra adds, as it was for one not installed here."""
+    before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    return "\n".join([_HEAD, *(_kept(text, before) for _, text in sections())])
+
+
+def _kept(text: str, before: str) -> str:
+    title = text.partition("\n")[0]
+    if _ABSENT not in text or f"{title}\n" not in before:
+        return text
+    return title + before.partition(title)[2].partition("\n## ")[0].removesuffix("\n") + "\n"
 
 
 def sections() -> Iterator[tuple[str, str]]:
@@ -81,7 +90,7 @@ def _table(title: str, found: dict[str, Distribution | None]) -> str:
 def _licence(each: Distribution | None) -> str:
     """The licence expression; else the classifiers; else the short name in the licence field."""
     if each is None:
-        return "not installed here"
+        return _ABSENT
     data = each.metadata
     kinds = [
         line.split(" :: ")[-1] for line in data.get_all("Classifier") or () if line.startswith("License ::")

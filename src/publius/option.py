@@ -21,7 +21,8 @@ class Option:
 
     Attributes:
         help: for people, in a sentence or two.
-        public: whether a release states its value in the manifest, an evaluation in ``run.json``.
+        public: whether an evaluation states its value in ``run.json`` and in the command that repeats it; then it is no
+            convenience. What a manifest states is for `Plan` and its mechanism to say.
         convenience: whether it may stand in a file of options that nobody named. What weakens a promise, widens what
             is read, keeps, publishes or sends is none; without a word of it here, an option is none either.
         at_least: the smallest value allowed.

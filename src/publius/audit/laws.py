@@ -21,7 +21,7 @@ from publius.arrays import Float64Array, IndexArray
 from publius.audit.tests_of_fit import log_p_pearson
 from publius.audit.toy_vocabularies import World, pair_world, sharp_world, worlds
 from publius.audit.words import ratios, word_counts
-from publius.errors import PolicyError, PubliusError, UsageError
+from publius.errors import PolicyError, PubliusError, UsageError, place_of
 from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
@@ -261,7 +261,7 @@ def reason_of(law: Callable[[Any], str | None], case: object) -> str | None:
         return law(case)
     except Exception as error:  # whatever the class raises is the finding
         detail = f": {error}" if isinstance(error, PubliusError) else ""
-        return f"it raised {type(error).__name__}{detail}"
+        return f"it raised {place_of(error)}{detail}"
 
 
 def check_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[LawVerdict]:

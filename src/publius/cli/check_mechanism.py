@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from publius.audit.laws import LawVerdict
+    from publius.mechanisms.outside import Own
 
 _FAILED = 1
 
@@ -48,8 +49,8 @@ def check_mechanism(
 ) -> None:
     """Check the laws that a mechanism must keep.
 
-    Exits 1 if one is broken. Uses toy vocabularies of 2 to 12 words, or toy references where whole documents are
-    protected. A pass is no proof: the guarantee itself needs one, or exact probabilities.
+    Exits 1 if one is broken. Uses toy vocabularies of 2 to 12 words, or toy references of 3 to 5 words where whole
+    documents are protected. A pass is no proof: the guarantee itself needs one, or exact probabilities.
     """
     from publius.audit.document_laws import check_named
     from publius.mechanisms.outside import origin
@@ -63,17 +64,20 @@ def check_mechanism(
         checks = [{**vars(each), "passed": each.passed} for each in verdicts]
         print_json({"mechanism": kind.name, "source": origin(kind), "passed": passed, "checks": checks})
     else:
-        _show(kind.name, verdicts)
+        _show(kind, verdicts)
     if not passed:
         raise typer.Exit(_FAILED)
 
 
-def _show(name: str, verdicts: Sequence[LawVerdict]) -> None:
+def _show(kind: Own, verdicts: Sequence[LawVerdict]) -> None:
+    worlds = "references" if kind.reads == "reference" else "vocabularies"
     for law in dict.fromkeys(each.law for each in verdicts):
         found = [each for each in verdicts if each.law == law]
         broken = [each for each in found if not each.passed]
-        typer.echo(f"{'FAIL' if broken else 'PASS'}  {law} ({len(found)} vocabularies)")
+        typer.echo(f"{'FAIL' if broken else 'PASS'}  {law} ({len(found)} toy {worlds})")
         for each in broken[:3]:
             typer.echo(printable(f"      {each.vocabulary}: {each.reason}"))
     failed = len({each.law for each in verdicts if not each.passed})
-    typer.echo(f"\n{name}: " + (f"FAIL, {failed} laws are broken" if failed else "PASS; a pass is no proof"))
+    typer.echo(
+        f"\n{kind.name}: " + (f"FAIL, {failed} laws are broken" if failed else "PASS; a pass is no proof")
+    )

@@ -12,7 +12,7 @@ import typer
 from publius.cli.before import with_what_is_kept
 from publius.cli.console import print_json, print_table, printable
 from publius.cli.distance import Text, Words, one_text
-from publius.cli.options import Json, MechanismCommand, options
+from publius.cli.options import OF_RELEASES, Json, MechanismCommand, options
 from publius.errors import UsageError
 from publius.settings import MechanismSettings, ReleaseSettings
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from publius.releases.stated import Compared
 
 _LOOSE = 10.0  # nats; a factor of 22,000
-_ELSEWHERE = ("experiment", "seed", "order", "keep_between")
 
 
 def register(app: typer.Typer) -> None:
@@ -29,7 +28,7 @@ def register(app: typer.Typer) -> None:
     app.command("guarantee", cls=MechanismCommand)(guarantee)
 
 
-@options(without=_ELSEWHERE, preserve=None)
+@options(without=OF_RELEASES, preserve=None)
 def guarantee(
     settings: ReleaseSettings,
     release: Annotated[

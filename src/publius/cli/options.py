@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MAKING = "opening the vectors, certifying the mechanism"
 REQUIRED = MISSING
+OF_RELEASES = ("experiment", "seed", "order", "keep_between")
+"""Options of no effect in commands that only state what a release would promise or become."""
 _OWN = "publius.mechanism.parameters"
 _NAMED = "publius.mechanism.names"
 _PLAIN = (bool, int, float, str, Path)

@@ -9,7 +9,7 @@ import typer
 
 from publius.cli.before import with_what_is_kept
 from publius.cli.console import print_json, print_table, printable
-from publius.cli.options import REQUIRED, Json, KernelCommand, MechanismCommand, make, options
+from publius.cli.options import OF_RELEASES, REQUIRED, Json, KernelCommand, MechanismCommand, make, options
 from publius.errors import UsageError
 from publius.settings import MechanismSettings, ReleaseSettings
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from publius.mechanisms.kernel import Kernel
     from publius.mechanisms.word_outcomes import WordOutcomes
 
-_ELSEWHERE = ("experiment", "seed", "order", "keep_between")
 _SHOWN = 10
 
 Outputs = Annotated[int, typer.Option(min=1, help="With words: how many outputs to list.")]
@@ -30,7 +29,7 @@ def register(app: typer.Typer) -> None:
     app.command("words", cls=KernelCommand, hidden=True)(words)
 
 
-@options(without=_ELSEWHERE, preserve=None)
+@options(without=OF_RELEASES, preserve=None)
 def outcomes(
     settings: ReleaseSettings,
     of: Annotated[

@@ -83,10 +83,15 @@ class WholeDocument(Mechanism):
     To add one, write one class: ``name``, ``guarantee``, ``noise`` and ``apply``, with the ``parameters`` that the
     manifest is to state, and list it in `publius.mechanisms.registry`. Its constructor takes a reference, what to
     ``preserve``, epsilon or the bound, the length and what `Parameters` declares, and hands the reference, what is
-    preserved and the length to `_take`; `_stated` makes the guarantee, `_alphabet` the bags of drawn words. Where rows
-    have labels it gives ``fields``, ``outcomes`` and ``probability_kept``, too; with ``weights``, which may be left
-    out, the laws are tried exactly. What `Parameters` declares comes by name: a constructor with ``**given`` that makes
-    ``self.Parameters(**given)`` declares nothing twice. Ours name each again, so that type checkers know them.
+    preserved and the length to `_take`; `_stated` makes the guarantee, `_alphabet` the bags of drawn words. Made by its
+    name it gets the length of the release, 40 words where nobody says another.
+
+    Where rows have labels ``fields`` is ``("prototype", "label")``, the first two of each `Outcome`; ``outcomes`` lists
+    the `PublicOutcome` of each label, and ``probability_kept`` is a number that a release rounds up. With ``weights``,
+    which may be left out, the laws are tried exactly: a row sums to 2^62.
+
+    What `Parameters` declares comes by name: a constructor with ``**given`` that makes ``self.Parameters(**given)``
+    declares nothing twice. Ours name each again, so that type checkers know them.
 
     Attributes:
         reads: the public input that documents are read with.

@@ -249,6 +249,18 @@ def broken(kind, samples=200):
     return {each.law for each in check_named(named(kind), samples=samples) if not each.passed}
 
 
+class Wordy(Own):
+    """Takes words that a small reference does not have."""
+
+    def apply(self, documents, noise):
+        return [self.reference.vocabulary[99] for _ in documents]
+
+
+def test_what_a_class_raises_on_a_toy_reference_is_told_by_its_place():
+    reasons = [each.reason for each in check_named(named(Wordy), samples=200) if not each.passed]
+    assert any("IndexError at test_own.py:" in reason for reason in reasons)
+
+
 def test_a_sound_class_keeps_all_laws():
     assert broken(Own, 2_000) == set()
 
