@@ -244,7 +244,7 @@ def test_it_is_listed_with_its_parameters(run):
     text = " ".join(run("obfuscate", "--help").split())
     assert "coin Tells the word with some probability and any word of the vocabulary otherwise." in text
     assert "--edge" in text
-    assert "Share of the truth that is told. (coin)" in text
+    assert "Share of the truth that is told. (coin) Above 0." in text
     assert "gone Cannot be used: importing it raised AttributeError." in text
     assert "another mechanism has this name" in text
 
@@ -373,8 +373,6 @@ def test_it_is_evaluated(run, place):
 _DRAWN = """
 import json, sys, tempfile
 from pathlib import Path
-from typing import get_args
-from publius.web.requests import AnyMechanism
 from publius.vectors.embeddings import Embeddings
 from web_service import TEXT, service
 
@@ -383,14 +381,17 @@ with tempfile.TemporaryDirectory() as folder, service(Embeddings.load("toy"), Pa
     asked = {"text": TEXT, "mechanism": "coin", "epsilon": 2.0, "length": 20}
     drawn = client.post("/v1/draw", json=asked)
     curve = client.post("/v1/curve", json={**asked, "mechanisms": ["coin"]})
+    whole = client.post("/v1/guarantee", json={
+        "preserve": "topic", "mechanism": "first", "reference": "themes", "bound": 7
+    })
     promised = client.post("/v1/guarantee", json={"mechanism": "coin", "epsilon": 2.0, "length": 20, "distance": 1.0})
-    print(json.dumps([listed["coin"], drawn.json(), curve.json(), promised.json(), get_args(AnyMechanism)]))
+    print(json.dumps([listed["coin"], drawn.json(), curve.json(), promised.json(), whole.json()]))
 """
 
 
 def test_it_is_drawn_by_the_explorers_service(run):
-    listed, drawn, curve, promised, taken = json.loads(run("-c", _DRAWN))
-    assert {"coin", "laplace", "prototype", "first"} <= {*taken}
+    listed, drawn, curve, promised, whole = json.loads(run("-c", _DRAWN))
+    assert (whole["mechanism"], whole["bound"]) == ("first", 7)
     assert listed["summary"].startswith("Tells the word with some probability")
     assert listed["available"] is listed["quick"] is True
     assert listed["evidence"] == "stated by its author, nothing computed"

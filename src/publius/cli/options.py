@@ -17,7 +17,7 @@ from publius.cli.console import Json as Json
 from publius.cli.console import waiting
 from publius.cli.help import MECHANISM
 from publius.cli.plain_values import quickly
-from publius.option import Declared, Settings, declared
+from publius.option import Declared, Option, Settings, declared
 from publius.settings import CONVENIENCE, MechanismSettings, names_of
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _parameter(option: Declared) -> inspect.Parameter:
         option.option.flag or "--" + option.name.replace("_", "-"),
         *option.option.earlier,
         metavar=_metavar(option),
-        help=option.option.help,
+        help=_help(option.option),
         min=option.option.at_least if numeric else None,
         max=option.option.at_most if numeric else None,
         autocompletion=_completion(option),
@@ -135,6 +135,13 @@ def _completion(option: Declared) -> Callable[[str], list[str]] | None:
     """The choices that a shell proposes."""
     choices = [str(each) for each in option.choices]
     return (lambda incomplete: [each for each in choices if each.startswith(incomplete)]) if choices else None
+
+
+def _help(option: Option) -> str:
+    """The help with the limits that a value may not reach; those that it may reach stand beside the type."""
+    words = (("above", option.above), ("below", option.below))
+    limits = " and ".join(f"{word} {limit:,g}" for word, limit in words if limit is not None)
+    return f"{option.help} {limits.capitalize()}." if limits else option.help
 
 
 def _kind(option: Declared) -> Any:

@@ -102,9 +102,7 @@ def _show_document(found: dict[str, Any]) -> None:
     if len(found["outcomes"]) > _SHOWN:
         rest = sum(each["probability"] for each in found["outcomes"][_SHOWN:])
         typer.echo(f"... and {len(found['outcomes']) - _SHOWN:,} more with {rest:.4f} in all")
-    typer.echo(
-        f"\nAt most {found['bound']:g} nats lie between any two documents (kept: the {found['preserve']})."
-    )
+    typer.echo(f"\nAt most {found['bound']:g} nats lie between any two documents.")
 
 
 # Words ----------------------------------------------------------------------------------------------------
