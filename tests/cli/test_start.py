@@ -539,6 +539,25 @@ def test_a_stored_reference_that_does_not_suit_is_refused(private, older, mine, 
     asked(mine, "--preserve", "meaning", code=2, message="this reference keeps topic, not meaning")
 
 
+@pytest.mark.parametrize("what", ["attacked", "released"])
+def test_a_reference_that_learned_from_texts_of_this_run_is_refused_whatever_its_file_was(
+    private, older, mine, tmp_path, what
+):
+    """One line more, and its digest is another; the labels on attacked texts that it knows would be too good."""
+    again = [*rows(80, 5), *([*rows(60, 2)][-20:] if what == "attacked" else [*rows(40, 1)][10:19])]
+    store(tmp_path / "more.csv", again, delimiter=",", encoding="utf-8")
+    columns = ("--label", "topic", "--text-field", "complaint", "--author-field", "author")
+    done = publius("reference", "fit", tmp_path / "more.csv", *columns, "--name", "more")
+    assert done.returncode == 0, done.stderr
+    code, message = {
+        "attacked": (2, "was learned from 10 of the 30 public texts that are to be attacked"),
+        "released": (77, "are among those that the reference was learned from"),
+    }[what]
+    refused(
+        private, older, tmp_path, "--reference", "more", "--preserve", "topic", code=code, message=message
+    )
+
+
 def told_of(tmp_path, name, change, count=60):
     """Older texts of twelve authors, each row changed."""
     return store(tmp_path / f"{name}.csv", map(change, rows(count, 2, authors=12)))

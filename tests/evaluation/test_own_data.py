@@ -63,6 +63,21 @@ def test_an_author_under_several_spellings_is_one(tmp_path):
     assert "spelling" not in open_dataset(table(tmp_path / "same.csv", letters())).split
 
 
+@pytest.mark.parametrize("parts", [None, 2])
+def test_a_letter_that_many_send_is_attacked_once(tmp_path, parts):
+    """They add nothing but texts of which nobody can be named, and a verdict would be the milder for each."""
+    form = text("ada", 50)
+    campaign = [
+        {"author": f"sender {n}", "text": f"{form.upper()} case {1000 * n + turn}!"}
+        for n in range(30)
+        for turn in range(2)
+    ]
+    alone = open_dataset(table(tmp_path / "letters.csv", letters()), parts=parts)
+    data = open_dataset(table(tmp_path / "both.csv", [*letters(), *campaign]), parts=parts)
+    assert {*data.authors} == {*alone.authors, "sender 0"}
+    assert "58 texts written under another author's name, too (numbers apart), are left out" in data.split
+
+
 def test_columns_by_other_names(tmp_path):
     records = [
         {

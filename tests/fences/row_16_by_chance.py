@@ -9,7 +9,8 @@ import pytest
 
 from fences import Fence
 from made_scores import clean, facts, line
-from publius.evaluation import verdict
+from publius.evaluation import own_data, verdict
+from publius.evaluation.data import LabeledText
 from publius.evaluation.encoding import EncodedText
 from publius.evaluation.hindsight import originals_row
 from publius.evaluation.originals import exact_success
@@ -101,6 +102,22 @@ def _what_the_originals_tell_alone_is_not_added(folder: Path) -> None:
             assert gain.named > 0.1 > 0.03 + 0.05, "compared with the topic alone this is beyond the limit"
 
 
+def _a_letter_of_many(folder: Path) -> None:
+    """A campaign beside four authors who write on their own: its senders can be named by nobody."""
+    texts = [
+        *(LabeledText(f"{author}{n}", f"{author} word{chr(97 + n)}", author, None, "unknown")
+          for author in "abcd" for n in range(2)),
+        *(LabeledText(f"s{n}", f"The same letter, number {n}", f"sender {n // 2}", None, "unknown") for n in range(99)),
+    ]  # fmt: skip
+    kept, said = own_data._once(texts)
+    assert len(kept) == 8 + 2
+    assert said.startswith("; 97 texts")
+
+
+def _each_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_data, "form_of", lambda text: text)
+
+
 def _beside_the_topic_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdict, "_without", lambda finding, facts: float(np.mean(facts["anyway"])))
 
@@ -113,5 +130,6 @@ FENCES = (
         _what_the_originals_tell_alone_is_not_added,
         _beside_the_topic_alone,
     ),
+    Fence(16, "a letter that many send is attacked once", _a_letter_of_many, _each_copy),
     Fence(16, "few authors give no pass", _few_authors_are_no_pass, _however_few),
 )

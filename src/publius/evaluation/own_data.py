@@ -22,6 +22,7 @@ from typing import Final, cast, final
 from publius.documents.corpus import BadDocument, Document, open_corpus
 from publius.errors import DocumentError, UsageError
 from publius.evaluation.data import ROLES, LabeledText, Role
+from publius.evaluation.steps.older import form_of
 from publius.evaluation.stories import KNOWN_WORDS, UNKNOWN_WORDS, split_story
 from publius.files import shown
 from publius.text.author_names import Spellings
@@ -65,9 +66,10 @@ def read_rows(
     texts, roles, merged = _labeled(path, columns)
     present = _present(path, texts, columns) | ({"role"} if roles else set())
     complete, said = _complete(texts, present)
+    complete, sent = _once(complete)
     crossed = parts is not None and "author" in present
     own = _crossed(complete, parts or 2) if crossed else _in_roles(path, complete, present, taught=taught)
-    return replace(own, split=own.split + said + merged)
+    return replace(own, split=own.split + said + sent + merged)
 
 
 def _in_roles(path: Path, texts: list[LabeledText], present: frozenset[str], *, taught: bool) -> OwnRows:
@@ -127,6 +129,21 @@ def _complete(texts: Sequence[LabeledText], present: frozenset[str]) -> tuple[li
         else:
             lacking[what] += 1
     return kept, "".join(_left_out(count, f"without {what}") for what, count in lacking.items())
+
+
+def _once(texts: Sequence[LabeledText]) -> tuple[list[LabeledText], str]:
+    """The same without attacked texts that stand under another author's name before, and how many, in words.
+
+    Nobody is named by a letter that many send: their texts would say of all others that few are named.
+    """
+    kept: list[LabeledText] = []
+    first: dict[str, str] = {}
+    for text in texts:
+        told = text.role == "unknown" and text.author is not None
+        if not told or first.setdefault(form_of(text.text), text.author or "") == text.author:
+            kept.append(text)
+    sent = "written under another author's name, too (numbers apart),"
+    return kept, _left_out(len(texts) - len(kept), sent)
 
 
 def _lacks(text: LabeledText, present: frozenset[str]) -> str | None:

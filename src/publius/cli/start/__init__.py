@@ -130,8 +130,7 @@ def _walk(
     choices = texts.what_to_keep(choices, older, ask)
     walk = Walk(file, found, older, choices)
     walk.check_authors()
-    if older is not None:
-        older.check_apart(walk.texts())
+    walk.check_apart()
     for left in remove_leftovers(output):
         typer.echo(f"   Removed {printable(str(left))}, which a run that was stopped left behind.")
     try:

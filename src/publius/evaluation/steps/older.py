@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
@@ -38,6 +38,7 @@ LEARNED: Final = "learned.jsonl"
 _TELLING: Final = 8  # words from which on no two people write the same text by chance
 _MARK: Final = regex.compile(r"[\p{M}\p{Cn}]")
 _NO_LETTER: Final = regex.compile(r"[^\p{L}\p{N}]")
+_NUMBERS: Final = regex.compile(r"\p{N}")
 
 Row = dict[str, str]
 
@@ -161,13 +162,30 @@ class PublicCorpus:
         Whole texts are compared: that two of them quote a third is usual where people answer each other.
         """
         rows = (*self.learned, *self.attacked)
-        mine = {_letters(row["text"]) for row in rows if len(row["text"].split()) >= _TELLING}
-        shared = sum(_letters(text) in mine for text in texts)
-        if shared:
-            raise PolicyError(
-                f"{shared:,} of the texts to be released are among the public or older ones: what is learned from "
-                "those is public and tells of them, so name texts that are not to be released. Nothing was released"
+        check_not_among(texts, letters_of(row["text"] for row in rows), "the public or older ones")
+
+    def check_unseen(self, learned_from: Collection[str]) -> None:
+        """`UsageError` where a chosen reference ``learned_from`` texts (`letters_of`) that are to be attacked."""
+        if shared := sum(_letters(row["text"]) in learned_from for row in self.attacked):
+            raise UsageError(
+                f"the reference was learned from {shared:,} of the {len(self.attacked):,} public texts that are to be "
+                "attacked, which would flatter it: leave out --reference, and one half teaches and the other is "
+                "attacked, or name other public texts"
             )
+
+
+def letters_of(texts: Iterable[str]) -> frozenset[str]:
+    """Each text that no two people write by chance, as it is compared however it is written."""
+    return frozenset(_letters(text) for text in texts if len(text.split()) >= _TELLING)
+
+
+def check_not_among(texts: Iterable[str], public: Collection[str], which: str) -> None:
+    """`PolicyError` where one of the ``texts`` to be released is among ``public`` ones (`letters_of`)."""
+    if shared := sum(_letters(text) in public for text in texts):
+        raise PolicyError(
+            f"{shared:,} of the texts to be released are among {which}: what is learned from those is public and tells "
+            "of them, so name texts that are not to be released. Nothing was released"
+        )
 
 
 def public_columns(choices: Choices) -> tuple[tuple[str, ...], dict[str, str | None]]:
@@ -265,8 +283,13 @@ def _different(rows: Iterable[Row]) -> list[Row]:
     found: dict[str, Row] = {}
     for row in rows:
         if count_words(row["text"], vectors):
-            found.setdefault(_letters(row["text"]), row)
+            found.setdefault(form_of(row["text"]), row)
     return list(found.values())
+
+
+def form_of(text: str) -> str:
+    """What a form letter keeps, whoever sends it: letters alone, without numbers; the text where it has none."""
+    return _NUMBERS.sub("", _letters(text)) or text
 
 
 def _letters(text: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 from publius.documents.corpus import Document
-from publius.errors import PolicyError, UsageError
+from publius.errors import PolicyError, PubliusError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import KEPT, Kept
 from publius.evaluation.steps.looking import check_said, reading
@@ -26,6 +26,8 @@ from publius.evaluation.steps.older import (
     TOPICS,
     PublicCorpus,
     check_author_column,
+    check_not_among,
+    letters_of,
     own_column,
 )
 from publius.files.progress import Advance, Progress, unheard
@@ -132,6 +134,34 @@ class Walk:
                 "this reference was learned from all of these public texts, so none is left that can be attacked "
                 "fairly: leave out --reference, and one half teaches and the other is attacked"
             )
+
+    def check_apart(self) -> None:
+        """`PolicyError` where a text to be released is among those that are public, or that the reference learned from.
+
+        `UsageError` where the reference that was chosen has seen texts that are to be attacked. Where its texts are no
+        more where they were, nothing is compared with them but their digest.
+        """
+        if self.older is not None:
+            self.older.check_apart(self.texts())
+        if learned_from := self._learned_elsewhere():
+            check_not_among(self.texts(), learned_from, "those that the reference was learned from")
+            if self.older is not None:
+                self.older.check_unseen(learned_from)
+
+    def _learned_elsewhere(self) -> frozenset[str]:
+        """The texts of the reference that was chosen, where they are still at hand."""
+        from publius.documents.corpus import Document, open_public_corpus
+        from publius.vectors.learning.reference import references_root, remembered_texts
+
+        chosen = self.choices.reference
+        if chosen is None or (texts := remembered_texts(references_root() / chosen)) is None:
+            return frozenset()
+        path, text_field = texts
+        try:
+            corpus = open_public_corpus(path, text_field=text_field, number=True)
+            return letters_of(item.text for item in corpus if isinstance(item, Document))
+        except PubliusError:
+            return frozenset()
 
     @property
     def kept(self) -> Kept:

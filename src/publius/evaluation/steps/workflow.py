@@ -290,8 +290,7 @@ def release_apart(
     check_new_folder(output)
     remove_leftovers(output)
     walk.check_authors()
-    if walk.older is not None:
-        walk.older.check_apart(walk.texts())
+    walk.check_apart()
     measured: Measured | None = None
     try:
         with folder_for(output, walk) as made:
