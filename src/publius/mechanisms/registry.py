@@ -60,7 +60,7 @@ def is_ours(name: str) -> bool:
     return name in MECHANISMS or _draws_documents(name) is not None
 
 
-def refuse_our_name(kind: Any) -> None:
+def _refuse_our_name(kind: Any) -> None:
     """`PolicyError` for a class from outside that has the name of one of ours: nobody could sign for its releases."""
     if outside.is_outside(kind) and is_ours(kind.name):
         raise PolicyError(
@@ -116,7 +116,7 @@ def class_named(name: str) -> type[Kernel] | type[WholeDocument]:
     """
     if name.startswith(PYTHON):
         found_class = outside.imported(name)
-        refuse_our_name(found_class)
+        _refuse_our_name(found_class)
         return found_class
     kinds: dict[str, type[Kernel] | type[WholeDocument]] = {**MECHANISMS, **DOCUMENT_MECHANISMS}
     if name in kinds:

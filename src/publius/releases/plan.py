@@ -16,7 +16,7 @@ from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.lifted import PADDING, as_mechanism, at_length
 from publius.mechanisms.mechanism import Mechanism, OrderedText
 from publius.mechanisms.outside import is_outside, known_guarantee, origin
-from publius.mechanisms.registry import mechanism_for, refuse_our_name
+from publius.mechanisms.registry import mechanism_for
 from publius.noise.randomness import RunKey
 from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import Guarantee
@@ -103,7 +103,6 @@ class Plan:
                 "unknown words that pass have no guarantee at all: choose unk, drop or reject, or run an experiment "
                 "(NOT PRIVATE)"
             )
-        refuse_our_name(self.mechanism.implementation)
         if is_outside(self.mechanism.implementation):
             object.__setattr__(self, "_stated", self._said())
 
