@@ -15,6 +15,7 @@ from publius.cli import watch
 from publius.documents.corpus import BadDocument
 from publius.errors import BudgetError, DocumentError
 from publius.privacy.ledger import Ledger
+from publius.releases import watching
 from publius.releases.writing.run import _Kept
 from released import command, toy_documents, toy_release, toy_vectors
 
@@ -71,6 +72,32 @@ def _unreadable(folder: Path) -> None:
             assert repr(wrong["id"]) in cli._said(error)
 
 
+def _fields(folder: Path) -> None:
+    """Which files of a watched folder have a release does not follow from the values of a field."""
+    publius.Ledger.create(folder / "budget", budget=100, unit="bound")
+    seen = set()
+    for name, value in (
+        ("declared", "loans"),
+        ("another", "HIV clinic"),
+        ("none", None),
+        ("long", "x" * 2**25),
+    ):
+        inbox, output = folder / name, folder / f"{name}-out"
+        inbox.mkdir()
+        for number, each in enumerate(("cards", value), start=1):
+            row = {"id": str(number), "product": each}
+            (inbox / f"{number}.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+        for other in ((), ("--other", "cards")):
+            place = output.with_name(f"{output.name}{len(other)}")
+            code, out, said = command(
+                "watch", inbox, "--output", place, "--ledger", folder / "budget", "--preserve", "field:product",
+                "--text-field", "product", "--values", "loans,cards", "--bound", 2, "--settle", 0, "--once", *other,
+            )  # fmt: skip
+            released = tuple(sorted(path.name for path in place.iterdir())) if place.exists() else ()
+            seen.add((other, code, released, out.replace(str(place), "OUT"), said))
+    assert len({other for other, *_ in seen}) == len(seen), "what is there tells a value of the field"
+
+
 def _named(bad: BadDocument) -> DocumentError:
     return DocumentError(f"document {bad.position} (id {bad.id!r}): {bad.reason}")
 
@@ -91,6 +118,10 @@ FENCES = (
     Fence(
         15, "a refusal of the ledger names nobody and advises what helps", _ledger,
         lambda patch: patch.setattr(Ledger, "_overspent", _talkative),
+    ),
+    Fence(
+        15, "a watch releases no field, whose values would tell which files are released", _fields,
+        lambda patch: patch.setattr(watching, "_check_field", lambda plan: None),
     ),
     Fence(
         15, "an error about a document names its place, and its id at a terminal alone", _unreadable,

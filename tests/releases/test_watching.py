@@ -12,9 +12,11 @@ from publius.errors import DataError, PolicyError, StorageError, UsageError
 from publius.files.arrivals import Arrivals
 from publius.files.record_lines import RecordLines
 from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Plan
 from publius.releases.watching import RECORD, FolderWatch, record_folder
+from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from toy import sentence
@@ -194,6 +196,13 @@ def test_unknown_words_must_not_decide_what_is_released(embeddings, ledger, inbo
     plan = Plan(Laplace(embeddings, epsilon=2.0), Encoding(20, "reject", StopWords.load("none"), "word2vec"))
     with pytest.raises(PolicyError, match="tell which"):
         FolderWatch(inbox, tmp_path / "out", plan, ledger, settle=0)
+
+
+@pytest.mark.parametrize("other", [None, "cards"])
+def test_values_of_a_field_must_not_decide_what_is_released(ledger, inbox, tmp_path, other):
+    found = RandomizedResponse("product", ["loans", "cards"], bound=2.0, other=other)
+    with pytest.raises(PolicyError, match="would tell what stands in 'product'"):
+        FolderWatch(inbox, tmp_path / "out", Plan.of(ReleaseSettings(), found), ledger, settle=0)
 
 
 def test_two_processes_cannot_watch_for_one_output(watch):

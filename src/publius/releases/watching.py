@@ -84,8 +84,8 @@ class FolderWatch:
     `publius.documents.corpus.open_corpus`, ``settle`` as in `publius.files.arrivals.Arrivals`. A file whose name was
     released before is not released again, whatever is in it then. A symbolic link is refused unless ``reading`` says
     ``follow_links``: whoever may put a link there need not be allowed to read what it leads to.
-    `UsageError` when another process watches for the
-    same output, `PolicyError` for a plan under which words would decide what is released.
+    `UsageError` when another process watches for the same output, `PolicyError` for a plan under which words, or the
+    values of a field, would decide what is released.
     """
 
     def __init__(
@@ -101,6 +101,7 @@ class FolderWatch:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         check_presence(plan, skip_bad=True)
+        _check_field(plan)
         plan.charges(ledger, ())
         self._output, self._plan, self._ledger, self._run = output, plan, ledger, run
         self._reading, self._clock = dict(reading or {}), clock
@@ -229,6 +230,16 @@ class FolderWatch:
 
     def _place(self, number: int) -> Path:
         return self._output / _folder_name(number)
+
+
+def _check_field(plan: Plan) -> None:
+    """`PolicyError` for a field: `obfuscate` refuses all rows for one value, here a file would be refused alone."""
+    field = plan.mechanism.field
+    if field is not None and plan.experiment is None:
+        raise PolicyError(
+            f"each file is released by itself, so one that is missing would tell what stands in {field!r}: gather the "
+            "rows in one file and release them together with publius obfuscate"
+        )
 
 
 def _folder_name(number: int) -> str:
