@@ -150,7 +150,7 @@ def test_each_text_is_seen_before_and_after(page):
     page.locator("#corpus-list .row").nth(9).click()
     expect(page.locator("#corpus-one blockquote")).to_contain_text(FRENCH[:20])
     expect(page.locator("#corpus-one .caution")).to_contain_text("another language")
-    expect(page.locator("#corpus-one")).to_contain_text("After: as released")
+    expect(page.locator("#corpus-one")).to_contain_text("After: one draw, no release")
     expect(page.locator("#corpus-map .text-dot")).to_have_count(200)
     expect(page.locator("#corpus-command")).to_contain_text("publius obfuscate complaints.csv")
     page.click("#corpus-on")

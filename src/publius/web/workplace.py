@@ -88,6 +88,7 @@ class Workplace:
         self._lock = threading.RLock()
         self._place: Path | None = None
         self._held = ExitStack()
+        self.run_on: tuple[str, ...] = ()
         self._given: dict[Role, Upload] = {}
         self._count = 0
         self.run: WorkflowProcess | None = None
@@ -119,6 +120,13 @@ class Workplace:
             raise UsageError(
                 "other files were given meanwhile, perhaps in another window: open the page anew"
             )
+
+    @property
+    def texts_read(self) -> tuple[str, ...]:
+        """Which texts these are, and how they are read: another one for other texts."""
+        corpus = self._given.get("texts")
+        form = None if corpus is None or corpus.found is None else corpus.found.form
+        return () if corpus is None else (corpus.key, str(form))
 
     def receive(self, name: str) -> tuple[Path, BinaryIO]:
         """A private file to write what is sent as ``name`` into; `UsageError` for a kind that cannot be read."""
@@ -210,6 +218,7 @@ class Workplace:
         with self._lock:
             self._not_while_running()
             self.run = WorkflowProcess(kind, stages, facts, work, arguments, shown=shown, named=self.shown)
+            self.run_on = self.texts_read
 
     def close(self) -> None:
         """Stop what runs, remove everything."""

@@ -35,7 +35,10 @@ _ON_MAP: Final = 1_000
 
 
 def corpus(state: State, asked: requests.Part) -> answers.Corpus:
-    """Some of the texts with what a release makes of them; the released bags, where these answers were released."""
+    """Some of the texts with what a release makes of them: the released bags, where these were released by their ids.
+
+    A number in a release is a rank in a secret order: nobody knows whose row it is.
+    """
     walk = walk_of(state.workplace, asked)
     plan = plan_of(state.workplace, walk)
     part = list(islice(walk.corpus, asked.first - 1, asked.first - 1 + asked.count))
@@ -126,8 +129,10 @@ def _drawn(good: Sequence[Document], plan: Plan) -> dict[str, answers.After]:
 
 
 def _released_folder(state: State, walk: Walk) -> Path | None:
-    """Where these texts were released with these answers, in the run that is finished."""
-    run = state.workplace.run
+    """Where these texts were released by their ids with these answers, in the run that is finished."""
+    run, same_texts = state.workplace.run, state.workplace.run_on == state.workplace.texts_read
+    if walk.corpus.id_field is None or not same_texts:
+        return None
     if run is None or run.state != "done" or run.kind != "release" or not (run.result or {}).get("folder"):
         return None
     same = ("preserve", "text_field", "publish_ids")
