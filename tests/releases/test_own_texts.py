@@ -294,8 +294,9 @@ SPELLINGS = ["Zoe Smith", "Smith, Zoe", "ZOE SMITH", "Zoe  Smith", "Zoë Smith",
 @pytest.mark.parametrize(
     ("names", "unnamed", "most"),
     [([None] * 6, 6, 6), (["", "unknown", "N/A", None, "nobody knows", "-"], 5, 5), (SPELLINGS, 0, 6),
-     (["R-1", "R-2", "R-3", "1-12", "11-2", "12"], 0, 1)],
-    ids=["null", "words for nobody", "spellings", "identifiers"],
+     (["R-1", "R-2", "R-3", "1-12", "11-2", "12"], 0, 1), (["C-12", "c12", "C 012", "C/12", "C.12", " c-0012"], 0, 6),
+     (["00123", "123", "0123", 123, "123.", "#123"], 0, 6)],
+    ids=["null", "words for nobody", "spellings", "identifiers", "one identifier", "a spreadsheet's zeros"],
 )  # fmt: skip
 def test_the_most_that_may_be_of_one_author_is_found(tmp_path, plan, names, unnamed, most):
     """Many must not look like few: who is not named may be one, and a name that is written in six ways is one."""

@@ -1,6 +1,7 @@
 """What is stated between documents, by every mechanism, and for typical pairs."""
 
 import json
+import math
 
 import pytest
 
@@ -9,9 +10,11 @@ from publius.errors import DataError, PolicyError
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.privacy.guarantee import strength_of
 from publius.releases import of_manifest as manifests
+from publius.releases.manifests import read_manifest_of
 from publius.releases.stated import between, examples_of, of_manifest, typical
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
+from released import toy_release
 from toy import sentence
 
 
@@ -95,3 +98,13 @@ def test_examples_are_true_of_the_vocabulary():
     assert found["nurse replaced by doctor"].exponent == pytest.approx(31.3, abs=0.1)
     assert found["nurse replaced by doctor"].strength == "empty"
     assert found["monday replaced by tuesday"].strength == "moderate"
+
+
+def test_nothing_is_strong_beside_a_delta_that_is_large(tmp_path):
+    """Of many releases together the deltas add up; at no distance their exponent is 0 all the same."""
+    release = toy_release(tmp_path / "out")
+    once = of_manifest(read_manifest_of(release), 0.0)
+    assert (once["exponent"], once["strength"]) == (0.0, "strong")
+    many = math.ceil(1e-5 / once["delta"]) + 1
+    often = of_manifest(read_manifest_of(release), 0.0, releases=many)
+    assert (often["exponent"], often["strength"]) == (0.0, "empty")

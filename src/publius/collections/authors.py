@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from publius.errors import DataError, how_many
-from publius.text.author_names import counted_name, name_key, person_key, plain_name
+from publius.text.author_names import counted_name, identifier_key, name_key, plain_name
 
 MOST_NAMES: Final = 20_000
 """Authors among whom those who may be one person are looked for; among more it would take memory for each letter."""
@@ -65,7 +65,7 @@ def counted_key(value: object) -> str | None:
         key = author_key(value)
     except DataError:
         return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()
-    return None if key is None or not counted_name(key) else person_key(key)
+    return None if key is None or not counted_name(key) else identifier_key(key)
 
 
 def check_documents_per_author(authors: Iterable[object], most: int) -> None:

@@ -11,6 +11,7 @@ from publius.mechanisms.mechanism import Pair
 from publius.privacy.guarantee import Bound, Guarantee, strength_of
 from publius.privacy.promise import promise, statement
 from publius.releases.contents import SUMMARY
+from publius.releases.near import LARGEST_DELTA
 from publius.releases.of_manifest import check_statements, is_own, promised
 from publius.releases.plan import Plan
 from publius.releases.typical_pairs import frequent_words, typical_pairs
@@ -138,10 +139,11 @@ def _constants(guarantee: Guarantee) -> dict[str, Any]:
 
 
 def _exponent(exponent: float, delta: float, releases: int) -> dict[str, Any]:
-    """Of so many releases seen together: exponents add up, and deltas do."""
+    """Of so many releases seen together: exponents add up, and deltas do, beyond one of which nothing is promised."""
     total = Bound(exponent, delta).repeated(releases)
     found = total.exponent if math.isfinite(total.exponent) else None
-    return {"exponent": found, "delta": total.delta, "strength": strength_of(total.exponent)}
+    strength = strength_of(total.exponent if total.delta <= LARGEST_DELTA else None)
+    return {"exponent": found, "delta": total.delta, "strength": strength}
 
 
 def _delta(guarantee: Guarantee) -> float:

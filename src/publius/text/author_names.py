@@ -14,6 +14,7 @@ _INVISIBLE: Final = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}]")
 _AROUND: Final = " \t.,;:'\"()[]"
 _EDGE: Final = regex.compile(r"(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})")
 _ZEROS: Final = regex.compile(r"(?<!\p{N})0+(?=\p{N})")
+_RUN: Final = regex.compile(r"\p{L}+|\p{N}+")
 _ADDRESS: Final = regex.compile(r"<[^<>]*+>")
 
 
@@ -75,6 +76,19 @@ def person_key(name: str) -> str:
     if any(character.isdigit() for character in found):
         return name_key(found).strip(_AROUND)
     return counted_name(name) or without_invisible(name).casefold().strip()
+
+
+def identifier_key(name: str) -> str:
+    """As `person_key`, but that of an identifier only letters and numbers count: C-012 is c12, and 1-12 is not 11-2.
+
+    Where few must not look like many, and two customers are not to be taken for one.
+    """
+    found = name_key(_spoken(name))
+    if not any(character.isdigit() for character in found):
+        return person_key(name)
+    runs = _RUN.findall(_ZEROS.sub("", found))
+    pairs = zip(runs, ["", *runs], strict=False)
+    return "".join(f"-{run}" if run.isdigit() and before.isdigit() else run for run, before in pairs)
 
 
 @final

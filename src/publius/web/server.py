@@ -148,8 +148,9 @@ class _Server(uvicorn.Server):  # type: ignore[misc]  # uvicorn is not followed 
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server.startup`. The end of a terminal is a signal like others."""
-        if hasattr(signal, "SIGHUP"):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.stop)
+        for name in ("SIGHUP", "SIGQUIT"):
+            if hasattr(signal, name):
+                asyncio.get_running_loop().add_signal_handler(getattr(signal, name), self.stop)
         await super().startup(sockets)
         if self.started:
             self._say_started()

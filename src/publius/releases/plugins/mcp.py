@@ -33,9 +33,9 @@ def server(release: Path) -> MCPServer[Any]:
         """State this release's promise, in plain words and numbers.
 
         `promise` says it in words; repeat it as it stands. `exponent` is the most, in nats, by which the likelihood of
-        any outcome differs between two documents: between any two for level "document", between two at `distance`
-        (the Earth Mover's distance) for level "word", null where none was given. `strength` names it. `releases` is how
-        many such releases of the same documents are seen.
+        any outcome differs between two documents at `distance` (the Earth Mover's distance), but for a probability of
+        `delta`. Without a distance it is that between any two for level "document", and null for level "word".
+        `strength` names it. `releases` is how many such releases of the same documents are seen.
         """
         if releases < 1:
             raise ToolError(f"releases must be at least 1, not {releases}")
