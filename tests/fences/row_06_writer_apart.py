@@ -41,6 +41,9 @@ class Mine(AbstractTextWriter):
         here = os.environ["TMPDIR"] + "/mine"
         open(here, "w").close()
         done = tried("listed", lambda: os.listdir({beside!r})) + tried("read", lambda: open({secret!r}).read())
+        done += [name for path in ("/etc/ssl/private", "/etc/pki/tls/private") if os.path.isdir(path)
+                 for name in tried("keys", lambda: os.listdir(path))]
+        done += tried("names", lambda: open("/etc/hosts").read())
         done += tried("mode", lambda: os.chmod(here, 0o666)) + tried("date", lambda: os.utime(here, (1, 1)))
         for family in (socket.AF_UNIX, socket.AF_INET):
             for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
@@ -134,8 +137,8 @@ def _all_of_open_files(patch: pytest.MonkeyPatch) -> None:
 def _public_folder_is_listed(patch: pytest.MonkeyPatch) -> None:
     real = run._readable
 
-    def readable(place: Path, public: run._Public) -> list[tuple[str, str]]:
-        return [*real(place, public), *((str(path.parent), "list") for path in public.files)]
+    def readable(place: Path, public: run._Public, *, network: bool) -> list[tuple[str, str]]:
+        return [*real(place, public, network=network), *((str(path.parent), "list") for path in public.files)]
 
     patch.setattr(run, "_readable", readable)
 

@@ -107,7 +107,7 @@ def _a_letter_of_many(folder: Path) -> None:
     texts = [
         *(LabeledText(f"{author}{n}", f"{author} word{chr(97 + n)}", author, None, "unknown")
           for author in "abcd" for n in range(2)),
-        *(LabeledText(f"s{n}", f"The same letter, number {n}", f"sender {n // 2}", None, "unknown") for n in range(99)),
+        *(LabeledText(f"s{n}", f"The same letter{'.' * n}", f"sender {n // 2}", None, "unknown") for n in range(99)),
     ]  # fmt: skip
     kept, said = own_data._once(texts)
     assert len(kept) == 8 + 2
@@ -115,7 +115,7 @@ def _a_letter_of_many(folder: Path) -> None:
 
 
 def _each_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_data, "form_of", lambda text: text)
+    monkeypatch.setattr(own_data, "plain_letters", lambda text: text)
 
 
 def _beside_the_topic_alone(monkeypatch: pytest.MonkeyPatch) -> None:

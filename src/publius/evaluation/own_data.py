@@ -22,7 +22,7 @@ from typing import Final, cast, final
 from publius.documents.corpus import BadDocument, Document, open_corpus
 from publius.errors import DocumentError, UsageError
 from publius.evaluation.data import ROLES, LabeledText, Role
-from publius.evaluation.steps.older import form_of
+from publius.evaluation.steps.older import plain_letters
 from publius.evaluation.stories import KNOWN_WORDS, UNKNOWN_WORDS, split_story
 from publius.files import shown
 from publius.text.author_names import Spellings
@@ -66,9 +66,11 @@ def read_rows(
     texts, roles, merged = _labeled(path, columns)
     present = _present(path, texts, columns) | ({"role"} if roles else set())
     complete, said = _complete(texts, present)
-    complete, sent = _once(complete)
-    crossed = parts is not None and "author" in present
-    own = _crossed(complete, parts or 2) if crossed else _in_roles(path, complete, present, taught=taught)
+    if parts is None or "author" not in present:
+        own = _in_roles(path, complete, present, taught=taught)
+        return replace(own, split=own.split + said + merged)
+    different, sent = _once(complete)
+    own = _crossed(different, parts)
     return replace(own, split=own.split + said + sent + merged)
 
 
@@ -140,9 +142,9 @@ def _once(texts: Sequence[LabeledText]) -> tuple[list[LabeledText], str]:
     first: dict[str, str] = {}
     for text in texts:
         told = text.role == "unknown" and text.author is not None
-        if not told or first.setdefault(form_of(text.text), text.author or "") == text.author:
+        if not told or first.setdefault(plain_letters(text.text), text.author or "") == text.author:
             kept.append(text)
-    sent = "written under another author's name, too (numbers apart),"
+    sent = "written under another author's name, too,"
     return kept, _left_out(len(texts) - len(kept), sent)
 
 

@@ -38,7 +38,6 @@ LEARNED: Final = "learned.jsonl"
 _TELLING: Final = 8  # words from which on no two people write the same text by chance
 _MARK: Final = regex.compile(r"[\p{M}\p{Cn}]")
 _NO_LETTER: Final = regex.compile(r"[^\p{L}\p{N}]")
-_NUMBERS: Final = regex.compile(r"\p{N}")
 
 Row = dict[str, str]
 
@@ -166,7 +165,7 @@ class PublicCorpus:
 
     def check_unseen(self, learned_from: Collection[str]) -> None:
         """`UsageError` where a chosen reference ``learned_from`` texts (`letters_of`) that are to be attacked."""
-        if shared := sum(_letters(row["text"]) in learned_from for row in self.attacked):
+        if shared := sum(plain_letters(row["text"]) in learned_from for row in self.attacked):
             raise UsageError(
                 f"the reference was learned from {shared:,} of the {len(self.attacked):,} public texts that are to be "
                 "attacked, which would flatter it: leave out --reference, and one half teaches and the other is "
@@ -176,12 +175,12 @@ class PublicCorpus:
 
 def letters_of(texts: Iterable[str]) -> frozenset[str]:
     """Each text that no two people write by chance, as it is compared however it is written."""
-    return frozenset(_letters(text) for text in texts if len(text.split()) >= _TELLING)
+    return frozenset(plain_letters(text) for text in texts if len(text.split()) >= _TELLING)
 
 
 def check_not_among(texts: Iterable[str], public: Collection[str], which: str) -> None:
     """`PolicyError` where one of the ``texts`` to be released is among ``public`` ones (`letters_of`)."""
-    if shared := sum(_letters(text) in public for text in texts):
+    if shared := sum(plain_letters(text) in public for text in texts):
         raise PolicyError(
             f"{shared:,} of the texts to be released are among {which}: what is learned from those is public and tells "
             "of them, so name texts that are not to be released. Nothing was released"
@@ -283,16 +282,11 @@ def _different(rows: Iterable[Row]) -> list[Row]:
     found: dict[str, Row] = {}
     for row in rows:
         if count_words(row["text"], vectors):
-            found.setdefault(form_of(row["text"]), row)
+            found.setdefault(plain_letters(row["text"]), row)
     return list(found.values())
 
 
-def form_of(text: str) -> str:
-    """What a form letter keeps, whoever sends it: letters alone, without numbers; the text where it has none."""
-    return _NUMBERS.sub("", _letters(text)) or text
-
-
-def _letters(text: str) -> str:
+def plain_letters(text: str) -> str:
     """Letters and digits alone: without case, accents, punctuation, white space and what cannot be seen.
 
     Marks go first: sorting a long run of them, as normalization does, takes a time that grows with its square.

@@ -44,9 +44,12 @@ KEY: Final = "PUBLIUS_LLM_KEY"
 """The environment variable with what a server of language models wants as its key."""
 
 _SYNC_EVERY: Final = 0.25  # seconds of writing that a power failure may cost
-_SYSTEM: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/hosts", "/etc/resolv.conf",
-                  "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/ssl", "/etc/pki",
-                  "/etc/ld.so.cache", "/dev/null", "/dev/urandom", "/usr/share/ca-certificates")  # fmt: skip
+_SYSTEM: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache",
+                  "/etc/ssl/openssl.cnf", "/dev/null", "/dev/urandom")  # fmt: skip
+_NETWORK: Final = ("/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
+                   "/etc/services", "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/pki/ca-trust", "/etc/pki/tls/certs",
+                   "/etc/pki/tls/cert.pem", "/usr/share/ca-certificates")  # fmt: skip
+"""Names and certificates, for a writer that asks a server: the folders of private keys are not among them."""
 
 
 @final
@@ -227,7 +230,7 @@ def _run(
             "plugins": str(plugins),
             "port": port,
             "key": os.environ.get(KEY) if port is not None else None,
-            "rules": [*_readable(Path(place), public), (str(scratch), "write")],
+            "rules": [*_readable(Path(place), public, network=port is not None), (str(scratch), "write")],
         }
         for line in _lines(_started(bags, scratch), json.dumps(job).encode()):
             try:
@@ -291,7 +294,7 @@ def _pipe(end: IO[bytes] | None) -> IO[bytes]:
     return end
 
 
-def _readable(place: Path, public: _Public) -> list[Rule]:
+def _readable(place: Path, public: _Public, *, network: bool) -> list[Rule]:
     """What the process may read, with what is below it; or only list, which finding modules needs."""
     package = Path(__file__).parents[2]
     python = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()}
@@ -299,6 +302,7 @@ def _readable(place: Path, public: _Public) -> list[Rule]:
     whole = [
         *sorted(python - {"/", "/usr"}),
         *_SYSTEM,
+        *(_NETWORK if network else ()),
         *(str(each.resolve()) for each in given if each is not None),
     ]
     if sys.base_prefix == "/usr":
