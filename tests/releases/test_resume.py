@@ -25,6 +25,7 @@ from publius.releases.release import Tally
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from torture_resume import torture
+from toy import sentence
 
 protect_corpus = partial(protect_with_workers, workers=1)
 
@@ -400,3 +401,23 @@ def test_a_repeated_id_that_is_left_out_leaves_the_first_one_charged(
     corpus = open_corpus(corpus_file, keep=["topic"])
     protect_corpus(corpus, private_plan, tmp_path / "out", skip_bad=True, ledger=ledger)
     assert ledger.document("doc0").releases == 1
+
+
+def test_a_folder_with_a_file_that_cannot_be_read_is_gone_on_with(plan, tmp_path):
+    """Its name is not written down: it may hold words."""
+    plan = Plan(plan.mechanism, plan.encoding, experiment=plan.experiment)
+    folder, output = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    for number in range(8):
+        (folder / f"{number}.txt").write_text(sentence(number), encoding="utf-8")
+    (folder / "zzcanary.unknown").write_text("x", encoding="utf-8")
+    first = open_corpus(folder)
+    with pytest.raises(Stopped):
+        protect_corpus(first, plan, output, resume=True, skip_bad=True, batch_size=2, progress=stop_after(4))
+    record = working_path(output) / "record.json"
+    assert "no kind that can be read" in record.read_text(encoding="utf-8")
+    assert "zzcanary" not in record.read_text(encoding="utf-8")
+    folder.rename(tmp_path / "moved")
+    summary = protect_corpus(open_corpus(tmp_path / "moved"), plan, output, resume=True, skip_bad=True)
+    assert (summary.tally.documents, len(summary.bad)) == (8, 1)
+    assert not working_path(output).exists()

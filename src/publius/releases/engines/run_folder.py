@@ -198,8 +198,9 @@ class WorkingFolder:
         reading = {
             field.name: getattr(self._corpus, field.name)
             for field in dataclasses.fields(self._corpus)
-            if field.name not in ("path", "paths")
+            if field.name not in ("path", "paths", "left")
         }
+        reading["left"] = [reason for _, reason in self._corpus.left]  # not the paths, which may hold words
         record = {
             "plan": self._plan.manifest(0),
             "reading": reading,
