@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +16,17 @@ import pytest
 
 from fences import Fence
 from publius.documents.corpus import Document
+from publius.evaluation import of_release
+from publius.evaluation.runner import EvaluationRequest
 from publius.files import tasks, workers
-from publius.mechanisms.registry import make_mechanism
+from publius.mechanisms.registry import make_mechanism, parameters_of
 from publius.noise.randomness import RunKey, seeded_rng
+from publius.releases import manifests
 from publius.releases.engines import worker_pool
 from publius.releases.plan import Encoding, Plan
 from publius.vectors.embeddings import Embeddings
 from publius.web import run as web_run
+from released import command, toy_vectors
 from source_imports import FILES, imports_of, tree_of
 from toy import WORDS, sentence
 
@@ -140,6 +144,54 @@ def _command(folder: Path, place: Path, call: Sequence[str], **more: str) -> Non
     assert done.returncode == 0, done.stderr
 
 
+_NAMED = "python:planted_class:Coin"
+
+
+def _named_by_files(names: set[str], folder: Path) -> None:
+    """Whoever sends a release or an evaluation chooses no module that is imported here: only the user names one."""
+    mark = json.dumps(str(folder / "ran-planted_class"))
+    (folder / "planted_class.py").write_text(f"open({mark}, 'w').close()\n", encoding="utf-8")
+    rows = [
+        {"id": f"{a}{n}", "author": a, "topic": "x", "text": sentence(n), "role": "known" if n else "unknown"}
+        for a in "abc" for n in range(3)
+    ]  # fmt: skip
+    toy_vectors().save(Path(os.environ["PUBLIUS_HOME"], "embeddings", "toy"))
+    texts, release, measured = folder / "texts.jsonl", folder / "release", folder / "measured"
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    setting = ("--epsilon", 3, "--length", 5, "--embeddings", "toy")
+    code, _, said = command("obfuscate", texts, *setting, "--number", "--output", release)
+    assert code == 0, said
+    code, _, said = command(
+        "evaluate", texts, *setting, "--adversaries", "sr-nearest", "--tasks", "author", "--workers", 1, "--output",
+        measured,
+    )  # fmt: skip
+    assert code == 0, said
+    calls = (
+        ("guarantee", release),
+        ("guarantee", release, "--between", "river", "castle", "--words"),
+        ("signoff", release, "--json"),
+        ("signoff", release, "--evaluation", measured, "--json"),
+        ("inspect", texts, "--release", release),
+        ("evaluate", texts, "--release", release, "--workers", 1, "--output", folder / "again"),
+        ("evaluate", texts, *setting, "--workers", 1, "--output", measured),
+        ("report", measured),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        for path, within in ((release / "manifest.json", None), (measured / "run.json", "request")):
+            kept = path.read_text(encoding="utf-8")
+            stated = json.loads(kept)
+            part = stated if within is None else stated[within]
+            for name in part.keys() & names:
+                forged = {**part, name: [_NAMED] if isinstance(part[name], list) else _NAMED}
+                path.write_text(json.dumps(forged if within is None else {**stated, within: forged}))
+                for call in calls:
+                    command(*call)
+                    sys.modules.pop("planted_class", None)
+                    assert not (folder / "ran-planted_class").exists(), f"{name} was imported by {call[0]}"
+            path.write_text(kept, encoding="utf-8")
+
+
 def _vanilla_workers(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(worker_pool, "spawning", lambda: multiprocessing.get_context("spawn"))
 
@@ -162,6 +214,25 @@ def _start_that_looks_here(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sys.modules[__name__], "_CALL", (sys.executable, "-c", code))
 
 
+def _imported_from_manifests(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(manifests, "check_no_code", lambda manifest, what: None)
+
+
+def _metric_of_a_manifest(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(of_release, "_check_named", lambda stated, named, release: None)
+
+
+def _imported_to_read_results(patch: pytest.MonkeyPatch) -> None:
+    made = EvaluationRequest.__post_init__
+
+    def known(request: EvaluationRequest) -> None:
+        made(request)
+        for name in request.names:
+            parameters_of(name)
+
+    patch.setattr(EvaluationRequest, "__post_init__", known)
+
+
 FENCES = (
     Fence(3, "a worker imports nothing from the working folder", _workers, _vanilla_workers),
     Fence(3, "a worker imports nothing that the environment names", _workers, _inherited_path),
@@ -170,4 +241,13 @@ FENCES = (
     Fence(
         3, "nor does the command as installed, with an empty PYTHONPATH entry", _installed, _libraries_first
     ),
-)
+    Fence(
+        3, "no mechanism that only a manifest names is imported", partial(_named_by_files, {"mechanism"}),
+        _imported_from_manifests,
+    ),
+    Fence(3, "no metric either", partial(_named_by_files, {"metric"}), _metric_of_a_manifest),
+    Fence(
+        3, "nor what only the record of an evaluation names",
+        partial(_named_by_files, {"mechanisms", "adversaries"}), _imported_to_read_results,
+    ),
+)  # fmt: skip

@@ -11,6 +11,7 @@ from publius.errors import PolicyError, UsageError
 from publius.evaluation.experiment import Cell, Setting
 from publius.evaluation.runner import EvaluationRequest
 from publius.files import shown
+from publius.files.user_code import PYTHON
 from publius.mechanisms.registry import parameters_of
 from publius.releases.manifests import read_manifest_of
 from publius.releases.plan import SHUFFLED
@@ -38,6 +39,7 @@ def choices_of(release: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     an evaluation of bags says nothing about, `DataError` for a folder that is no release.
     """
     choices = choices_from(read_manifest_of(release), shown(release))
+    _check_named(choices.get("metric"), given.get("metric"), release)
     for name, value in given.items():
         if name in choices and not _agrees(choices[name], value) and name not in _CHECKED_BY_DIGEST:
             flag = _FLAGS.get(name, "--" + name.replace("_", "-"))
@@ -48,6 +50,15 @@ def choices_of(release: Path, given: Mapping[str, Any]) -> dict[str, Any]:
             )
     kept = {name: given[name] for name in _CHECKED_BY_DIGEST if name in given}
     return {**choices, **kept}
+
+
+def _check_named(stated: object, named: object, release: Path) -> None:
+    """`UsageError` for a metric to import, unless the user ``named`` it, too."""
+    if str(stated).startswith(PYTHON) and stated != named:
+        raise UsageError(
+            f"the release in {shown(release)} was made in the metric {stated!s:.200}, and code that only a file names "
+            f"is not imported: where you know it, give --metric {stated!s:.200}"
+        )
 
 
 def choices_from(manifest: Mapping[str, Any], what: str = "the plan") -> dict[str, Any]:

@@ -32,6 +32,7 @@ from publius.evaluation.rows import CLEAN, ResultRow
 from publius.evaluation.same_run import keep_key, what_is_the_same
 from publius.files import read_bytes_limited, shown, storage_error, write_file
 from publius.files.progress import Progress
+from publius.files.user_code import PYTHON
 from publius.files.workers import DIED, carried, spawning
 from publius.mechanisms.registry import class_named, parameters_of, strength_of
 from publius.mechanisms.whole import LENGTH
@@ -56,19 +57,18 @@ _LOOK = 0.5  # seconds after which steps of workers are passed on
 @final
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRequest(EvaluationSettings):
-    """The public choices of an evaluation; every one is kept in ``run.json``."""
+    """The public choices of an evaluation; every one is kept in ``run.json``.
+
+    Nothing is imported to make one: that file names what it likes. `of` makes one of what the user asks.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in self.names:
-            parameters_of(name)
         own = [at for _, at in map(name_and_strength, self.mechanisms) if at is not None]
         for strength in (*self.epsilons, *self.bounds, *own):
             checked_epsilon(strength)
         if not self.mechanisms:
             raise UsageError("an evaluation needs a mechanism")
-        if self.bounded and self.reference is None:
-            raise UsageError(f"the mechanism {self.bounded[0]} needs a public reference: give --reference")
 
     def check_asked(self) -> None:
         """`UsageError` for what would be passed over: a mechanism without a strength, a parameter without a taker."""
@@ -98,13 +98,16 @@ class EvaluationRequest(EvaluationSettings):
         first = "prototype" if settings.bounds and not settings.epsilons else MechanismSettings.mechanism
         mechanisms = settings.mechanisms or (first,)
         whole = all(class_named(name).reads == "reference" for name in names_of(mechanisms))
-        return cls(**{
+        made = cls(**{
             **choices,
             "mechanisms": mechanisms,
             "length": settings.length or (LENGTH if whole else None),
             "repeats": settings.repeats or preset.repeats,
             "adversaries": choose_adversaries(settings.adversaries or preset.adversaries),
         })  # fmt: skip
+        if made.bounded and made.reference is None:
+            raise UsageError(f"the mechanism {made.bounded[0]} needs a public reference: give --reference")
+        return made
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -155,6 +158,12 @@ class EvaluationRequest(EvaluationSettings):
         if not (folder / _FACTS).exists():
             return self
         earlier = _read_json(folder / _FACTS).get("request", {})
+        for name in names_of(earlier.get("mechanisms", ())):
+            if name.startswith(PYTHON) and name not in self.names:
+                raise UsageError(
+                    f"{shown(folder)} holds an evaluation of {name:.200}, and code that only a file names is not "
+                    "imported: name it here, too, with --mechanism, or choose a new folder"
+                )
         both: dict[str, Any] = {
             name: tuple(dict.fromkeys((*earlier.get(name, ()), *getattr(self, name)))) for name in _ADDED
         }

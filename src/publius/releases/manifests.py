@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from publius.errors import DataError, UsageError
 from publius.files import json_of, read_bytes_limited, shown
+from publius.files.user_code import PYTHON
 from publius.releases.contents import MANIFEST, SUMMARY
 
 _MANIFEST_LIMIT: Final = 2**20
@@ -41,7 +42,17 @@ def read_manifest_of(release: Path) -> dict[str, Any]:
     )
     if not isinstance(manifest, dict) or any(name not in manifest for name in needed):
         raise DataError(f"{shown(path)} is damaged, or of another version: make the release anew")
+    check_no_code(manifest, shown(path))
     return manifest
+
+
+def check_no_code(manifest: Mapping[str, Any], what: str) -> None:
+    """`DataError` where the mechanism of ``what`` is one to import: releases name it, only users say where it lies."""
+    if str(manifest.get("mechanism")).startswith(PYTHON):
+        raise DataError(
+            f"{what} calls its mechanism {manifest['mechanism']!r:.80}, which no release does, and code that only a "
+            "file names is not imported: make the release anew"
+        )
 
 
 def matching(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
