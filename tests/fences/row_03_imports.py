@@ -152,8 +152,8 @@ def _named_by_files(names: set[str], folder: Path) -> None:
     mark = json.dumps(str(folder / "ran-planted_class"))
     (folder / "planted_class.py").write_text(f"open({mark}, 'w').close()\n", encoding="utf-8")
     rows = [
-        {"id": f"{a}{n}", "author": a, "topic": "x", "text": sentence(n), "role": "known" if n else "unknown"}
-        for a in "abc" for n in range(3)
+        {"id": f"{a}{n}", "author": a, "topic": "x", "text": sentence(seed), "role": "known" if n else "unknown"}
+        for seed, (a, n) in enumerate((a, n) for a in "abc" for n in range(3))
     ]  # fmt: skip
     toy_vectors().save(Path(os.environ["PUBLIUS_HOME"], "embeddings", "toy"))
     texts, release, measured = folder / "texts.jsonl", folder / "release", folder / "measured"

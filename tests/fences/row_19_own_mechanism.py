@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import logging
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -20,6 +21,7 @@ import pytest
 from fences import Fence
 from publius.cli import main, obfuscate
 from publius.errors import PubliusError
+from publius.evaluation import signed
 from publius.files import user_code
 from publius.mechanisms import kernel, lifted, outside, whole
 from publius.mechanisms.registry import make_mechanism
@@ -224,6 +226,72 @@ def _not_heard(folder: Path) -> None:
     assert before[:3] == (sys.stdout, sys.stderr, warnings.showwarning)
 
 
+def _signed_for_its_code(folder: Path) -> None:
+    """What was measured of a class says nothing about the class as it was changed since."""
+    embeddings = _prepared(folder)
+    embeddings.save(Path(os.environ["PUBLIUS_HOME"], "embeddings", "toy"))
+    rows = [
+        {"id": f"{a}{n}", "author": a, "topic": "x", "text": sentence(seed), "role": "known" if n else "unknown"}
+        for seed, (a, n) in enumerate((a, n) for a in "abc" for n in range(3))
+    ]  # fmt: skip
+    texts = folder / "texts.jsonl"
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    release, again = folder / "release", folder / "again"
+    setting = (
+        "--mechanism", "python:ownclasses:Honest", "--epsilon", "2", "--length", "4", "--embeddings", "toy",
+    )  # fmt: skip
+    attack = ("--adversaries", "sr-nearest", "--tasks", "author", "--workers", "1", "--output")
+    calls: tuple[tuple[tuple[str, ...], int, str], ...] = (
+        (("evaluate", str(texts), *setting, *attack, str(folder / "measured")), 0, ""),
+        (("obfuscate", str(texts), *setting, "--number", "--output", str(release)), 0, ""),
+        (("signoff", str(release), "--evaluation", str(folder / "measured"), "--json"), 0, ""),
+        (("evaluate", str(texts), "--release", str(release), *setting[:2], *attack, str(again)), 0, ""),
+        (
+            ("evaluate", str(texts), "--release", str(release), *attack, str(again)),
+            2,
+            f"give {' '.join(setting[:2])}",
+        ),
+        (("inspect", str(texts), "--release", str(release)), 2, "docs/how-to/add-a-mechanism.md"),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        _unchecked(patch)  # whose draws take most of the time
+        for arguments, expected, told in calls:
+            with _importable(folder):
+                code, _, said = _heard(folder, *arguments)
+            assert (code, told in said) == (expected, True), (arguments, said)
+        changed = _MODULE.replace('"honest"\n    times = 1', '"honest"\n    times = 0.5')
+        (folder / "ownclasses.py").write_text(changed, encoding="utf-8")
+        release = folder / "changed"
+        with _importable(folder):
+            code, _, said = _heard(
+                folder, "obfuscate", str(texts), *setting, "--number", "--output", str(release)
+            )
+        assert code == 0, said
+    for of, measured in ((release, "measured"), (folder / "release", "later")):
+        with _importable(folder):
+            if measured == "later":
+                code, _, said = _heard(
+                    folder, "evaluate", str(texts), *setting, *attack, str(folder / measured)
+                )
+                assert code == 0, said
+            code, _, said = _heard(
+                folder, "signoff", str(of), "--evaluation", str(folder / measured), "--json"
+            )
+        assert (code, f"measured other code of the mechanism {setting[1]}" in said) == (2, True), said
+    with _importable(folder):
+        code, _, said = _heard(
+            folder,
+            "evaluate",
+            str(texts),
+            "--release",
+            str(folder / "release"),
+            *setting[:2],
+            *attack,
+            str(folder / "x"),
+        )
+    assert (code, "other code" in said) == (2, True), said
+
+
 def _taken_for_ours(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(outside, "is_outside", lambda kind: False)
 
@@ -253,6 +321,10 @@ def _ours_are_believed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(user_code, "_is_ours", lambda error: isinstance(error, PubliusError | SystemExit))
 
 
+def _whatever_its_code(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(signed, "_check_code", lambda manifest, results, line, folder: None)
+
+
 FENCES = (
     Fence(19, "what nothing computed is not certified", _nothing_computed, _taken_for_ours),
     Fence(19, "what is computed decides, not what is stated", _computed, _never_computed),
@@ -261,4 +333,5 @@ FENCES = (
     Fence(19, "what it says of documents is not heard", _not_heard, _heard_again),
     Fence(19, "nor what it prints and warns of", _not_heard, _errors_alone),
     Fence(19, "nor in an error of ours", _not_heard, _ours_are_believed),
+    Fence(19, "an evaluation of other code is none of its release", _signed_for_its_code, _whatever_its_code),
 )

@@ -9,11 +9,13 @@ from typing import Any, Final
 
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.experiment import Cell, Setting
+from publius.evaluation.protectors import AbstractProtector
 from publius.evaluation.runner import EvaluationRequest
 from publius.files import shown
 from publius.files.user_code import PYTHON
+from publius.mechanisms.outside import origin
 from publius.mechanisms.registry import parameters_of
-from publius.releases.manifests import read_manifest_of
+from publius.releases.manifests import check_known, place_in, read_manifest_of
 from publius.releases.plan import SHUFFLED
 from publius.text.tokenizer import StopWords
 
@@ -38,7 +40,12 @@ def choices_of(release: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     Raises `UsageError` where one of them differs from what the release was made with, `PolicyError` for a release that
     an evaluation of bags says nothing about, `DataError` for a folder that is no release.
     """
-    choices = choices_from(read_manifest_of(release), shown(release))
+    manifest = read_manifest_of(release)
+    if (place := place_in(manifest)) in given.get("mechanisms", ()):
+        manifest["mechanism"] = place
+    else:
+        check_known(manifest, "where you know it, give --mechanism {place}")
+    choices = choices_from(manifest, shown(release))
     _check_named(choices.get("metric"), given.get("metric"), release)
     for name, value in given.items():
         if name in choices and not _agrees(choices[name], value) and name not in _CHECKED_BY_DIGEST:
@@ -114,11 +121,22 @@ def check_same(release: Path, request: EvaluationRequest, setting: Setting) -> N
     """That what is evaluated is what the manifest states; `UsageError` where vectors or anything else differ."""
     manifest = read_manifest_of(release)
     cell = next(cell for cell in request.cells() if cell.mechanism in request.names)
+    _check_code(manifest, setting.protector(cell), release)
     differing = sorted(_differing(manifest, request, setting, cell))
     if differing:
         raise UsageError(
             f"what is at hand is not what the release in {shown(release)} was made with ({', '.join(differing)} "
             "differ): give the same vectors (--embeddings) or reference (--reference)"
+        )
+
+
+def _check_code(manifest: Mapping[str, Any], protector: AbstractProtector, release: Path) -> None:
+    """The same of the code of a class from outside."""
+    source = None if protector.mechanism is None else origin(protector.mechanism.implementation)
+    if (source or {}).get("sha256") != (manifest.get("mechanism_source") or {}).get("sha256"):
+        raise UsageError(
+            f"the release in {shown(release)} was made with other code of the mechanism {manifest['mechanism']:.80} "
+            "than is installed here: install that, or make the release anew"
         )
 
 

@@ -220,7 +220,7 @@ def facts_of(
         "topic_numbers": dataset.topic_numbers(),
         "private": False,
         "split": dataset.split,
-        **what_is_the_same(request.names, request.stop_words, dataset, key),
+        **what_is_the_same(request.names, request.stop_words, dataset, key, request.metric),
         "documents": None
         if whole is None
         else {"reference_sha256": whole.public.sha256, "size": whole.length},

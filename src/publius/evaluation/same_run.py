@@ -12,20 +12,24 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from publius.distances.metrics import definition_of, ground_metric, metric_asked
 from publius.evaluation.data import Dataset
 from publius.files import os_errors, write_file
+from publius.files.user_code import PYTHON
 from publius.mechanisms.outside import source_digest
 from publius.mechanisms.registry import class_named
 from publius.noise.randomness import KEY_BYTES, entropy
+from publius.settings import EUCLIDEAN
 from publius.text.tokenizer import StopWords
 
 KEY: Final = "texts.key"
 
 
 def what_is_the_same(
-    mechanisms: tuple[str, ...], stop_words: str, dataset: Dataset, key: bytes
+    mechanisms: tuple[str, ...], stop_words: str, dataset: Dataset, key: bytes, metric: str = EUCLIDEAN
 ) -> dict[str, Any]:
     """Facts for ``run.json``: keyed digests of the texts and of their labels, plain ones of public things."""
+    own = metric.startswith(PYTHON)
     texts = [text for group in (dataset.known, dataset.unknown, dataset.topics) for text in group]
     return {
         "texts": _keyed(key, [(text.id, text.role, text.text) for text in texts]),
@@ -33,7 +37,10 @@ def what_is_the_same(
             key, [(text.author, text.topic, text.role, text.sensitive, text.part) for text in texts]
         ),
         "stop_words_sha256": StopWords.load(stop_words).sha256,
-        "mechanism_code": {name: source_digest(class_named(name)) for name in mechanisms},
+        "mechanism_code": {
+            **{name: source_digest(class_named(name)) for name in mechanisms},
+            **({metric: source_digest(definition_of(ground_metric(metric_asked(metric))))} if own else {}),
+        },
     }
 
 

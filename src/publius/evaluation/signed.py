@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
+from publius.distances.metrics import METRICS
 from publius.errors import DataError, UsageError, how_many
 from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.of_release import check_kind
@@ -19,6 +20,7 @@ from publius.evaluation.summary import AdversaryResult as FoundByOne
 from publius.evaluation.summary import SummaryLine, summarize
 from publius.evaluation.verdict import Limits, judge, knowing_topic, read_limits
 from publius.files import shown
+from publius.files.user_code import PYTHON
 from publius.mechanisms.registry import class_named, parameters_of
 from publius.option import declared
 from publius.privacy.guarantee import total_exponent
@@ -26,10 +28,10 @@ from publius.privacy.promise import rounded_up
 from publius.releases.account import ALL_BAGS, ALL_BOUND, ONE_BAG
 from publius.releases.digests import file_digests
 from publius.releases.label_shares import LabelShares
-from publius.releases.manifests import matching
+from publius.releases.manifests import check_known, matching, place_in
 from publius.releases.measured import Finding, Measured, Share
 from publius.releases.page_parts import percent, percent_up
-from publius.settings import EvaluationSettings, Task, VerdictSettings
+from publius.settings import EvaluationSettings, Task, VerdictSettings, names_of
 from publius.text.tokenizer import PROFILES, StopWords
 
 
@@ -42,9 +44,11 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     check_kind(manifest, "the release")
     results = read_results(folder)
     matching(manifest, _stated(results, manifest))
+    manifest = _as_measured(manifest, results)
     _check_choices(manifest, results)
     lines = summarize(results)
     line = _line(manifest, lines)
+    _check_code(manifest, results, line, folder)
     _check_followed(manifest, _detail(results, line, "parameters"), folder)
     clean = next((each for each in lines if each.clean), None)
     kept = read_limits(folder)
@@ -159,6 +163,33 @@ def _documents(count: int) -> str:
     return how_many(count, "document")
 
 
+def _as_measured(manifest: Mapping[str, Any], results: Results) -> Mapping[str, Any]:
+    """The manifest with the mechanism called as the evaluation was asked for it: of a class from outside, its place.
+
+    `UsageError` where neither knows the class by name.
+    """
+    asked, place = names_of(results.facts["request"]["mechanisms"]), place_in(manifest)
+    if place is not None and place in asked and manifest["mechanism"] not in asked:
+        return {**manifest, "mechanism": place}
+    check_known(manifest, "measure it with publius evaluate --release and --mechanism {place}")
+    return manifest
+
+
+def _check_code(manifest: Mapping[str, Any], results: Results, line: SummaryLine, folder: Path) -> None:
+    """`UsageError` where a class or metric from outside was another when it was measured: code has no other name."""
+    codes = results.facts.get("mechanism_code") or {}
+    made = [("mechanism", line.mechanism, manifest.get("mechanism_source"))]
+    if manifest["metric"].startswith(PYTHON):
+        made.append(("metric", manifest["metric"], manifest.get("metric_source")))
+    for what, name, source in made:
+        if source is not None and codes.get(name) != source["sha256"]:
+            raise UsageError(
+                f"the evaluation in {shown(folder)} measured other code of the {what} {name:.200} than "
+                f"made the release (SHA-256 {codes.get(name)!s:.12} instead of {source['sha256']:.12}): measure "
+                "the release's own, in a new folder, with publius evaluate --release"
+            )
+
+
 def _check_choices(manifest: Mapping[str, Any], results: Results) -> None:
     """`UsageError` for what was asked otherwise than the release was made, by the names of the options."""
     request = results.facts["request"]
@@ -168,7 +199,7 @@ def _check_choices(manifest: Mapping[str, Any], results: Results) -> None:
     if "first" in manifest:
         pairs["first"] = (request.get("first"), manifest["first"])
         pairs["length"] = (results.facts.get("size"), manifest["size"])
-    if "metric" in parameters_of(manifest["mechanism"]):
+    if _takes_metric(manifest):
         pairs["metric"] = (request.get("metric"), manifest["metric"])
     pairs |= {
         name: (value, made[name])
@@ -181,6 +212,13 @@ def _check_choices(manifest: Mapping[str, Any], results: Results) -> None:
         if not _alike(found, wanted)
     ]
     _refuse(differing)
+
+
+def _takes_metric(manifest: Mapping[str, Any]) -> bool:
+    """Whether a metric was chosen, as far as that is known of a class that is not imported."""
+    if manifest["mechanism"].startswith(PYTHON):
+        return manifest["metric"] in METRICS or manifest["metric"].startswith(PYTHON)
+    return "metric" in parameters_of(manifest["mechanism"])
 
 
 def _check_followed(manifest: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path) -> None:
@@ -211,7 +249,12 @@ def _refuse(differing: Sequence[str]) -> None:
 
 
 def _defaults(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What the release's mechanism takes where nothing is said; without those that follow from the rest."""
+    """What the release's mechanism takes where nothing is said; without those that follow from the rest.
+
+    Nothing of a class that is not imported: `_check_followed` compares all.
+    """
+    if manifest["mechanism"].startswith(PYTHON):
+        return {}
     values = {each.name: each.default for each in declared(class_named(manifest["mechanism"]).Parameters)}
     return {name: value for name, value in values.items() if value is not None}
 

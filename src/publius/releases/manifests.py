@@ -10,6 +10,7 @@ from typing import Any, Final
 from publius.errors import DataError, UsageError
 from publius.files import json_of, read_bytes_limited, shown
 from publius.files.user_code import PYTHON
+from publius.mechanisms.registry import described
 from publius.releases.contents import MANIFEST, SUMMARY
 
 _MANIFEST_LIMIT: Final = 2**20
@@ -52,6 +53,28 @@ def check_no_code(manifest: Mapping[str, Any], what: str) -> None:
         raise DataError(
             f"{what} calls its mechanism {manifest['mechanism']!r:.80}, which no release does, and code that only a "
             "file names is not imported: make the release anew"
+        )
+
+
+def place_in(manifest: Mapping[str, Any]) -> str | None:
+    """The place of the class from outside that made a release, ``python:MODULE:CLASS``; None for a class of ours."""
+    source = manifest.get("mechanism_source")
+    if source is None:
+        return None
+    if not isinstance(source, dict) or not {"module", "class", "sha256"} <= source.keys():
+        raise DataError(
+            "the manifest's mechanism source is damaged, or of another version: make the release anew"
+        )
+    return f"{PYTHON}{source['module']}:{source['class']}"
+
+
+def check_known(manifest: Mapping[str, Any], way_out: str) -> None:
+    """`UsageError` with the ``way_out`` where a class made the release that has no name here, only a place."""
+    place = place_in(manifest)
+    if place is not None and manifest["mechanism"] not in described():
+        raise UsageError(
+            f"the release was made by the class {place:.200}, and code that only a file names is not imported: "
+            f"{way_out.format(place=place)}"
         )
 
 

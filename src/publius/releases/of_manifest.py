@@ -25,7 +25,7 @@ from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import STATED, Guarantee
 from publius.privacy.promise import author_promise, crowd_promise, promise
 from publius.releases.contents import FILES, MANIFEST, NOISE, SUMMARY, public_words
-from publius.releases.manifests import manifest_bytes
+from publius.releases.manifests import check_known, manifest_bytes
 from publius.releases.near import LARGEST_DELTA, check_not_empty, emptiness
 from publius.releases.plan import (
     AS_READ,
@@ -587,6 +587,7 @@ def plan_of(manifest: Mapping[str, Any], embeddings: str | None = None, referenc
         raise PolicyError("the release is the output of an experiment and promises nothing")
     if manifest.get("ordered"):
         raise UsageError("this compares bags, and the release is of words in order: give --distance")
+    check_known(manifest, "give it a name with an entry point, see docs/how-to/add-a-mechanism.md")
     try:
         plan = _plan(manifest, embeddings, reference)
         found = plan.manifest(0)
