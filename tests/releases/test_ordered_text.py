@@ -22,8 +22,10 @@ from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Ledger
 from publius.privacy.promise import promise
 from publius.releases.engines import protect_corpus
+from publius.releases.measured import Sources
 from publius.releases.plan import Experiment, Plan
 from publius.releases.protect import protect, release
+from publius.releases.signoff import evidence
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
 from publius.text.tokenizer import StopWords, joined, lookup
 from toy import WORDS
@@ -65,6 +67,24 @@ def test_what_is_kept_stands_between_the_words(embeddings, keep, between):
 def test_a_kept_text_reads_like_one(embeddings):
     made = released("The river (and the castle), a garden.", ordered_plan(embeddings, "all", length=3))
     assert joined(made.words) == "the river (and the castle), a garden"
+
+
+@pytest.mark.parametrize("keep", CHOICES)
+def test_pages_and_read_me_say_what_is_kept(embeddings, tmp_path, keep):
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(json.dumps({"id": f"d{n}", "text": TEXT}) + "\n" for n in range(3)))
+    plan = ordered_plan(embeddings, keep, epsilon=2.0)
+    protect_corpus(open_corpus(path), plan, tmp_path / "out", format="jsonl")
+    found = evidence(tmp_path / "out", Sources())
+    read_me = (tmp_path / "out" / "READ-ME.txt").read_text()
+    row = next(each for each in read_me.split("\n\n") if "Each row is a text" in " ".join(each.split()))
+    for told in (row, " ".join(found["sentences"]), " ".join(found["not_promised"])):
+        said = " ".join(told.split())
+        assert "order of a text is not hidden" in said or "in the order of the document" in said, said
+        assert ("the stop words" in said) == (keep in ("stop-words", "all"))
+        assert ("the punctuation" in said) == (keep in ("punctuation", "all"))
+        assert ("stand as in the document" in said) == (keep != "none")
+    assert "near those of the document" not in str(found["sentences"])
 
 
 @settings(max_examples=60, deadline=None)

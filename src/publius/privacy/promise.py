@@ -261,18 +261,22 @@ def _ordered_promise(guarantee: Guarantee) -> str:
     )
 
 
+def stand(kept: Between) -> str:
+    """What stands unprotected between the words, as a clause; empty where nothing does."""
+    return f"{_KEPT[kept]} stand as in the document" if kept != "none" else ""
+
+
 def _nothing_for(kept: Between) -> str:
     """What is kept between the words is promised nothing; a bag's silence about style would be a lie here."""
     if kept == "none":
         return ""
-    what = _KEPT[kept]
     style = (
         " Stop words are among the strongest marks of an author's style, and nothing of the style in them is hidden."
         if kept in ("stop-words", "all")
         else ""
     )
     return (
-        f"NOTHING is promised for what is kept: {what} stand as in the document, at their places between the "
+        f"NOTHING is promised for what is kept: {stand(kept)}, at their places between the "
         f"words; their number, and where they end, show how long the document is.{style} "
     )
 

@@ -24,10 +24,11 @@ from publius.privacy.promise import (
     percent_down,
     percent_up,
     rounded_up,
+    stand,
 )
 from publius.releases.contents import SUMMARY
 from publius.releases.own_texts import unfit_sentence
-from publius.releases.plan import DECLARED_VALUE
+from publius.releases.plan import DECLARED_VALUE, ORDERED_TEXT
 from publius.settings import AboutSettings
 from publius.text.author_names import without_invisible
 
@@ -132,6 +133,12 @@ def _what(found: Mapping[str, Any]) -> str:
             f"The folder holds {documents} rows, one for each document: a label that says the {found['preserve']} "
             "found in it, or by chance another, and words typical of that label, which are not words of the document."
         )
+    if found["kind"] == ORDERED_TEXT:
+        kept = stand(found["kept_between"])
+        return (
+            f"The folder holds {documents} rows, one for each document: words of a public list in the order of the "
+            f"document's, each drawn at random near its own{f'; between them {kept}' if kept else ''}."
+        )
     return (
         f"The folder holds {documents} rows, one for each document: words of a public list, drawn at random near those "
         "of the document."
@@ -154,6 +161,14 @@ def _most(found: Mapping[str, Any]) -> str:
             if nearness_is_meaning(found["metric"])
             else ("those near it, by the distance that the promise names", "Documents far from it")
         )
+        if found["kind"] == ORDERED_TEXT:
+            near = "those whose words are near its own, word by word in their order"
+            near += (
+                ", with the same of what is kept at the same places"
+                if found["kept_between"] != "none"
+                else ""
+            )
+            far = "Others"
         return (
             f"A document is hidden among {near}. {far} can be told apart from it: for those no useful limit is "
             "stated."
@@ -241,7 +256,11 @@ def _right(found: Mapping[str, Any]) -> str:
             return "No row says what its document is about in so many words."
         return "How often a label is right was not measured on public texts."
     rare = [each for each in labels["topics"] if each["right"] < 0.5]
-    lost = f"; hardly any of these are right: {', '.join(each['topic'] for each in rare[:5])}" if rare else ""
+    lost = (
+        f"; hardly any of these are right: {', '.join(each['topic'] for each in rare[:5])}"
+        if rare
+        else ""
+    )
     both = paired(found, "topic")
     clear = (
         ""
@@ -288,6 +307,10 @@ def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
             if found["bound"] is not None and not found["tells_preserved"]
             else f"The {kept or 'content'} that is kept is not hidden: it is what is released."
         )
+    if found["kind"] == ORDERED_TEXT:
+        yield "The order of a text is not hidden."
+        if kept := stand(found["kept_between"]):
+            yield f"What is kept between the words is unprotected: {kept}."
     yield MENTIONED[found["kind"] == SUMMARY or found["unit"] == "author"]
     if found["probability_kept"] is not None:
         yield (

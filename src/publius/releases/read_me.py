@@ -18,7 +18,7 @@ from publius.files import read_lines
 from publius.mechanisms.registry import tells_preserved, votes_of
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
 from publius.privacy.guarantee import STATED
-from publius.privacy.promise import ceiling, floor
+from publius.privacy.promise import ceiling, floor, stand
 from publius.releases.plan import BAG, DECLARED_VALUE
 from publius.settings import FIELD
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -201,9 +201,11 @@ def _row_in_words(manifest: Mapping[str, Any]) -> str:
             f"Each row is a bag of {size} words without order. Each word of a document was replaced at random by a "
             "word of a public vocabulary: one that stands there may or may not have been in the document."
         )
+    kept = stand(manifest["kept_between"])
+    between = f" Between these {kept}, unprotected." if kept else ""
     return (
-        f"Each row is a text of {size} words in order, each replaced at random by a word of a public vocabulary. This "
-        "is the weaker kind of release: the order of a text is not hidden."
+        f"Each row is a text of {size} words in order, each replaced at random by a word of a public vocabulary."
+        f"{between} This is the weaker kind of release: the order of a text is not hidden."
     )
 
 

@@ -294,6 +294,7 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
         "strength": None if manifest.get("bound") is None else strength_of(manifest["bound"]),
         "probability_kept": manifest.get("probability_kept"),
         "tells_preserved": manifest["kind"] != SUMMARY and tells_preserved(manifest),
+        "kept_between": manifest.get("kept_between"),
         "outcomes": None if (votes := votes_of(manifest)) is None else votes.outcomes,
         "trust": "central: the curator holds the documents",
         "crowd": manifest.get("crowd"),
