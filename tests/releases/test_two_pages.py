@@ -347,7 +347,7 @@ def test_a_comparison_has_one_attacker_on_both_sides(release):
         "Whoever knows the topic, sees the row and holds the original texts names 15.7 %. These are averages"
         in said[2]
     )
-    assert "music" in said[3]
+    assert "of these less than half are right: music" in said[3]
     nothing = list(account.sentences(evidence(release)))
     assert "no evidence" in nothing[2]
 

@@ -257,7 +257,7 @@ def _right(found: Mapping[str, Any]) -> str:
         return "How often a label is right was not measured on public texts."
     rare = [each for each in labels["topics"] if each["right"] < 0.5]
     lost = (
-        f"; hardly any of these are right: {', '.join(each['topic'] for each in rare[:5])}"
+        f"; of these less than half are right: {', '.join(each['topic'] for each in rare[:5])}"
         if rare
         else ""
     )
