@@ -18,6 +18,17 @@ def writes_until_stopped(folder, tell):
         time.sleep(100)
 
 
+def releases_and_goes_on(folder, tell):
+    """A release has its name, and something is left to do."""
+    with new_folder(folder / "out", release=True) as made:
+        (made / "whole").write_text("whole")
+    while not (folder / "cancelled").exists():
+        time.sleep(0.01)
+    time.sleep(0.5)
+    tell(Advanced(1, 1))
+    return "released"
+
+
 def counts_and_fails(error, tell):
     tell(Advanced(1, 2))
     raise error

@@ -339,7 +339,7 @@ def test_the_debit_comes_before_the_release(authors, ledger, tmp_path, monkeypat
     def fail(*arguments, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("publius.files.folders._put_in_place", fail)
+    monkeypatch.setattr("publius.files.folders._named", fail)
     assert obfuscate(authors, tmp_path / "out", "--ledger", ledger)[0] == 74
     assert run_json("ledger", "show", ledger)["documents"] == 6
     assert sorted(path.name for path in tmp_path.iterdir()) == ["authors.jsonl", "ledger"]

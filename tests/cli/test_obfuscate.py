@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from held import held
+from publius.files.placed import STOPPING
 from publius.vectors.embeddings import Embeddings
 from released import completed as publius
 from toy import WORDS, sentence
@@ -309,6 +310,15 @@ def test_a_signal_leaves_nothing_behind(corpus_file, tmp_path, number, code):
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
 
 
+@pytest.fixture
+def _signals_as_before():
+    before = {number: signal.getsignal(number) for number in STOPPING}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("_signals_as_before")
 def test_a_signal_while_the_workers_are_started_is_no_bug(tmp_path, monkeypatch, stored, capsys):
     from concurrent.futures import ProcessPoolExecutor
 

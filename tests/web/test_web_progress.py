@@ -37,6 +37,7 @@ from task_functions import (
     ends_at_once,
     loses_the_order_to_stop,
     prints,
+    releases_and_goes_on,
     writes_until_stopped,
 )
 from web_service import TEXT, fault, service
@@ -383,6 +384,16 @@ def test_a_task_ends_in_order_with_its_workers_and_leaves_nothing_half_made(tmp_
             starter.kill()
     until(lambda: all("\nState:\tZ" in status(number) for number in found))
     assert list(place.iterdir()) == []
+
+
+def test_a_release_that_has_its_name_is_not_stopped_any_more(tmp_path):
+    """Whoever is told "stopped" would release once more."""
+    task = Task(releases_and_goes_on, tmp_path)
+    until(lambda: (tmp_path / "out").exists())
+    task.cancel()
+    (tmp_path / "cancelled").touch()
+    assert task.result() == "released"
+    assert (tmp_path / "out" / "whole").exists()
 
 
 def test_an_order_to_stop_that_a_library_lost_is_obeyed_at_the_next_event():

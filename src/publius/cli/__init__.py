@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from functools import cache
 from importlib import import_module
@@ -21,20 +20,12 @@ from publius.cli.commands import COMMANDS
 from publius.cli.config import FILE, Configuration, ConfiguredCommand
 from publius.cli.help import GroupedCommands
 from publius.cli.log import Format, format_asked, say, set_up
+from publius.cli.stopped import Stopped, interrupted, signals_stop
 from publius.errors import BudgetError, DocumentError, PubliusError, StorageError, place_of
 from publius.files.child import forget_foreign_folders
 
 _COMPLETION = "_PUBLIUS_COMPLETE"
-_INTERRUPTED = "interrupted; nothing was released under the final name"
 _WrongUsage: Any = typer.BadParameter.__mro__[2]  # of the parser inside typer, which has no public name
-
-
-def _interrupted() -> str:
-    """What holds after a stop: an evaluation releases nothing, and keeps what it has found."""
-    command = next((each for each in sys.argv[1:] if not each.startswith("-")), "")
-    if command in ("evaluate", "calibrate"):
-        return "interrupted; what was found so far is kept, and the same command goes on from there"
-    return _INTERRUPTED
 
 
 def _version(asked: bool) -> None:
@@ -139,28 +130,6 @@ def _register(module: str, app: typer.Typer) -> None:
 def _nothing() -> None: ...
 
 
-class _Stopped(SystemExit):
-    """A signal asked the command to end. Not an `Exception`: it passes through everything that cleans up."""
-
-
-def _stop(number: int, frame: object) -> None:
-    raise _Stopped(128 + number)
-
-
-@contextmanager
-def _signals_stop() -> Iterator[None]:
-    """Let SIGINT, SIGTERM and SIGHUP end the command in order, so that nothing half-made stays behind."""
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
-    before = {
-        number: signal.signal(number, _stop) for name in names if (number := getattr(signal, name, None))
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def main() -> None:
     """Run the command line; every error becomes one line on standard error and its exit code."""
     forget_foreign_folders()
@@ -168,7 +137,7 @@ def main() -> None:
     said = format_asked(words)
     set_up(said, 0)
     try:
-        with _signals_stop():
+        with signals_stop():
             ended = (whole() if _COMPLETION in os.environ else asked(words))(standalone_mode=False)
         sys.exit(ended if isinstance(ended, int) else 0)
     except _WrongUsage as error:
@@ -177,11 +146,11 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except typer.Abort:
-        _fail(_interrupted(), 1)
+        _fail(interrupted(), 1)
     except PubliusError as error:
         _fail(_said(error), error.exit_code)
-    except _Stopped as stop:
-        _fail(_interrupted(), int(str(stop.code)))
+    except Stopped as stop:
+        _fail(interrupted(), int(str(stop.code)))
     except Exception as error:  # the outermost frame: a bug must not print what it was working on (R17)
         _fail(*_told(error))
 
@@ -200,7 +169,7 @@ def _said(error: PubliusError) -> str:
 def _told(error: Exception) -> tuple[str, int]:
     """The error that ended the command, in one line, and its exit code."""
     if (stop := _stop_before(error)) is not None:
-        return _interrupted(), int(str(stop.code))
+        return interrupted(), int(str(stop.code))
     if isinstance(error, MemoryError):
         return "out of memory: try a smaller --length or fewer --workers", StorageError.exit_code
     if isinstance(error, OSError):
@@ -210,10 +179,10 @@ def _told(error: Exception) -> tuple[str, int]:
     return bug, PubliusError.exit_code
 
 
-def _stop_before(error: BaseException) -> _Stopped | None:
+def _stop_before(error: BaseException) -> Stopped | None:
     """The signal that made ``error`` come up: workers that were just about to start cannot be shut down."""
     seen: BaseException | None = error
-    while seen is not None and not isinstance(seen, _Stopped):
+    while seen is not None and not isinstance(seen, Stopped):
         seen = seen.__cause__ or seen.__context__
     return seen
 

@@ -11,6 +11,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Final
 
 from publius.cli.log import say
+from publius.cli.stopped import MAY_HAVE_LEFT, note_sending
 from publius.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def to_output(make: Callable[[Path], RunSummary], manifest: Path | None) -> RunS
         if manifest is not None:
             with write_file(manifest) as file:
                 file.write((folder / _MANIFEST).read_bytes())
+        note_sending()
         try:
             sys.stdout.flush()
             with (folder / _BAGS).open("rb") as bags:
@@ -61,8 +63,5 @@ def to_output(make: Callable[[Path], RunSummary], manifest: Path | None) -> RunS
             os.dup2(
                 os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
             )  # what is buffered has nowhere to go
-            raise StorageError(
-                f"standard output failed ({error.strerror}): some of the bags may have left, so all of them count as "
-                "released and stay charged"
-            ) from None
+            raise StorageError(f"standard output failed ({error.strerror}): {MAY_HAVE_LEFT}") from None
     return summary

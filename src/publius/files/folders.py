@@ -15,6 +15,7 @@ from typing import Final
 
 from publius.errors import UsageError
 from publius.files.paths import AnyPath, os_errors, shown, usable
+from publius.files.placed import note_release, signals_wait
 from publius.files.writing import TEMPORARY, sync, temporary_name
 
 _HELD: Final = (errno.EWOULDBLOCK, errno.EBADF, errno.ENOTSUP, errno.ENOLCK)
@@ -25,14 +26,17 @@ _unfinished: Final[set[Path]] = set()
 
 
 @contextlib.contextmanager
-def new_folder(path: AnyPath, private: Collection[str] = (), *, owner_only: bool = False) -> Iterator[Path]:
+def new_folder(
+    path: AnyPath, private: Collection[str] = (), *, owner_only: bool = False, release: bool = False
+) -> Iterator[Path]:
     """A folder to fill, which appears as ``path`` whole and durably when the block ends well, or not at all.
 
     The block gets a temporary neighbor of ``path`` that only its owner can read; files and folders get the usual
     permissions when all has its place, but for what is called ``private`` in it, folders with all that is in them;
-    with ``owner_only`` all of it, and the folder itself, stays its owner's. Missing parents are made. An existing empty
-    folder is replaced, its permissions kept. `UsageError` when ``path`` exists and is not an empty folder, or cannot be
-    replaced (the current folder, a mount point); `StorageError` when writing fails.
+    with ``owner_only`` all of it, and the folder itself, stays its owner's. A ``release`` is noted, see
+    `publius.files.placed`. Missing parents are made. An existing empty folder is replaced, its permissions kept.
+    `UsageError` when ``path`` exists and is not an empty folder, or cannot be replaced (the current folder, a mount
+    point); `StorageError` when writing fails.
     """
     target = Path(os.path.realpath(usable(path)))
     with os_errors("make the folder", path), contextlib.ExitStack() as held:
@@ -42,12 +46,16 @@ def new_folder(path: AnyPath, private: Collection[str] = (), *, owner_only: bool
         try:  # entered before the folder is made: a signal in between must not leave it behind
             _make_held(temporary, held)
             yield temporary
-            _put_in_place(temporary, target, path, private, owner_only=owner_only)
+            kept = _made_ready(temporary, target, private, owner_only=owner_only)
+            with signals_wait():
+                _named(temporary, target, path, kept, owner_only=owner_only)
+                if release:
+                    _note(target, path)
+                for folder in (target, *made):
+                    sync(folder.parent)
         except BaseException:
             _remove(temporary, made)
             raise
-        for folder in (target, *made):
-            sync(folder.parent)
 
 
 @contextlib.contextmanager
@@ -137,15 +145,18 @@ def check_new_folder(path: AnyPath) -> None:
 
 
 def place_folder(filled: Path, path: AnyPath) -> None:
-    """Give the folder ``filled``, on the same disk, the name ``path``: durably and in one step.
+    """Give the folder ``filled``, a release on the same disk, the name ``path``: durably and in one step.
 
     Raises what `new_folder` does, and leaves ``filled`` where it is then.
     """
     target = Path(os.path.realpath(usable(path)))
     with os_errors("make the folder", path):
         _check_new(target, path)
-        _put_in_place(filled, target, path)
-        sync(target.parent)
+        kept = _made_ready(filled, target)
+        with signals_wait():
+            _named(filled, target, path, kept)
+            _note(target, path)
+            sync(target.parent)
 
 
 def _check_new(target: Path, path: AnyPath) -> None:
@@ -173,16 +184,23 @@ def _free_name(parent: Path) -> Path:
     return next(name for _ in itertools.count() if not (name := temporary_name(parent)).exists())
 
 
-def _put_in_place(
-    temporary: Path, target: Path, path: AnyPath, private: Collection[str] = (), *, owner_only: bool = False
-) -> None:
-    """Durably, in one step; others can read it only when it has its place, and not at all with ``owner_only``."""
+def _made_ready(
+    temporary: Path, target: Path, private: Collection[str] = (), *, owner_only: bool = False
+) -> int | None:
+    """Flush what is to be called ``target``, with its permissions; those of an empty folder whose place it takes."""
     kept = stat.S_IMODE(target.stat().st_mode) if target.is_dir() else None
     if owner_only:
         _close_to_others(temporary)
     else:
         _set_modes(temporary, private)
     _sync_tree(temporary)
+    return kept
+
+
+def _named(
+    temporary: Path, target: Path, path: AnyPath, kept: int | None, *, owner_only: bool = False
+) -> None:
+    """In one step; others can read it only when it has its place, and not at all with ``owner_only``."""
     if kept is not None and os.name == "nt":  # only POSIX renames onto an empty folder
         target.rmdir()
     try:
@@ -195,6 +213,12 @@ def _put_in_place(
         raise
     if not owner_only:
         open_to_others(target, kept)
+
+
+def _note(target: Path, path: AnyPath) -> None:
+    """A release has its name; within a folder that is not finished it is a part of another one."""
+    if not any(target.is_relative_to(folder) for folder in _unfinished):
+        note_release(Path(path))
 
 
 def open_to_others(folder: Path, mode: int | None = None) -> None:

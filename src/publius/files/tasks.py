@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Final, final
 
 from publius.errors import CancelledError, PubliusError, StorageError, place_of
+from publius.files.placed import placed_release
 from publius.files.workers import spawning
 
 Tell = Callable[[Any], None]
@@ -170,6 +171,8 @@ def _telling(events: Connection) -> Tell:
 
 def _stop(number: int, frame: object) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what cleans up is not stopped again
+    if placed_release() is not None:  # too late: it is there, and who waits is told so
+        return
     _told_to_stop.set()
     raise _Stopped(128 + number)
 

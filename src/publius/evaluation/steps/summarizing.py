@@ -151,7 +151,7 @@ class SummaryWorkflow:
     ) -> Finished:
         """The summary and the page to sign in the new folder ``output``, whole or not at all."""
         corpus = _corpus(self._file, self._found, self._choices, self._columns)
-        with claimed(output), charged(ledger) as paid, new_folder(output) as folder:
+        with claimed(output), charged(ledger) as paid, new_folder(output, release=True) as folder:
             corpus.check_unchanged(self._found.state)
             finished = summarize(
                 corpus, self.summary, folder / FOLDER, ledger=ledger, progress=progress,

@@ -230,7 +230,7 @@ def folder_for(output: Path, walk: Walk) -> Iterator[Path]:
 
     What was learned from them remembers where they lie then: a summary looks there for authors who are in both.
     """
-    with new_folder(output, private=(PUBLIC, CONFIG, EVALUATION, OWN, SIGNOFF)) as folder:
+    with new_folder(output, private=(PUBLIC, CONFIG, EVALUATION, OWN, SIGNOFF), release=True) as folder:
         if walk.older is not None:
             walk.older.write(folder / PUBLIC)
         yield folder

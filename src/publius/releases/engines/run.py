@@ -18,6 +18,7 @@ from typing import Any, Final
 from publius.documents.corpus import BadDocument, Corpus, Document
 from publius.errors import DocumentError, PolicyError, StorageError, UnknownWordError, UsageError, how_many
 from publius.files import new_folder, remove_leftovers, shown
+from publius.files.placed import note_release, signals_wait
 from publius.files.progress import Advance, unheard
 from publius.privacy.ledger import Ledger
 from publius.releases.engines.charges import Charges
@@ -227,7 +228,7 @@ def engine_of(
 
 def _at_once(engine: AbstractEngine, job: Job, output: Path) -> RunSummary:
     """Everything into the new folder ``output``, or nothing; debited before others can read any of it."""
-    with claimed(output), ExitStack() as paid, new_folder(output) as folder:
+    with claimed(output), ExitStack() as paid, new_folder(output, release=True) as folder:
         outcome = engine.release(job, job.plan.run_key(), folder, None)
         _lose(job, outcome)
         manifest = finish_folder(
@@ -272,11 +273,12 @@ def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Call
             digests=outcome.digests,
         )
     _pay(job, outcome, work.key.derive("ledger").hex())
-    with _charged(job, "mend that and repeat the same call: it is not debited a second time"):
-        work.place(outcome.tally, outcome.bad)
-    placed()
-    _note("the release has its place", outcome)
-    work.destroy()
+    with signals_wait():
+        with _charged(job, "mend that and repeat the same call: it is not debited a second time"):
+            work.place(outcome.tally, outcome.bad)
+        placed()
+        _note("the release has its place", outcome)
+        work.destroy()
     return RunSummary(outcome.tally, outcome.bad, manifest, outcome.found if work.resumed else None)
 
 
@@ -329,6 +331,7 @@ def _already_placed(work: WorkingFolder, placed: Callable[[], None]) -> RunSumma
     """A run that was killed when only its working folder was left to destroy."""
     from publius.releases.manifests import read_manifest_of
 
+    note_release(work.output)
     tally, bad = work.placed or (Tally(), ())
     manifest = read_manifest_of(work.output)
     placed()

@@ -33,6 +33,7 @@ from publius.files import (
     sync,
     write_file,
 )
+from publius.files.placed import signals_wait
 from publius.noise.randomness import RunKey
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
@@ -92,7 +93,7 @@ def claimed(output: Path) -> Iterator[None]:
                 check_new_folder(output)  # or came to its end
                 yield
             finally:
-                with contextlib.suppress(OSError):
+                with signals_wait(), contextlib.suppress(OSError):
                     (path / _LOCK).unlink(
                         missing_ok=True
                     )  # under the lock: nobody else can have taken it over

@@ -127,7 +127,7 @@ def summarize(
         ledger.price(summary)  # refuses a ledger that counts something else
     for left in remove_leftovers(output):
         notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
-    with claimed(output), charged(ledger) as paid, new_folder(output) as folder:
+    with claimed(output), charged(ledger) as paid, new_folder(output, release=True) as folder:
         heard = _Authors(ledger is not None, _public_authors(summary, notice))
         key = RunKey.fresh()
         if isinstance(chosen, AbstractClusterEngine):
