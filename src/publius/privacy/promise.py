@@ -262,7 +262,7 @@ def _ordered_promise(guarantee: Guarantee) -> str:
 
 
 def stand(kept: Between) -> str:
-    """What stands unprotected between the words, as a clause; empty where nothing does."""
+    """The text left unprotected between the words, as a clause; empty where there is none."""
     return f"{_KEPT[kept]} stand as in the document" if kept != "none" else ""
 
 
