@@ -11,7 +11,7 @@ import pytest
 
 from fences import Fence
 from publius.documents.corpus import open_corpus
-from publius.errors import PolicyError
+from publius.errors import PolicyError, UsageError
 from publius.files import child
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import seeded_rng
@@ -115,6 +115,33 @@ def _signed_if_held(folder: Path) -> None:
         read_texts(folder / "written.jsonl", folder / "release")
 
 
+def _without_links(folder: Path) -> None:
+    """A writer's code is copied, and no file or folder that a link beside it leads to."""
+    private, package, given = (folder / name for name in ("private", "linkedwriter", "given"))
+    for each in (private / "anna", package / "own", given):
+        each.mkdir(parents=True)
+    (private / "texts.jsonl").write_text("a complaint", encoding="utf-8")
+    (private / "settings.py").write_text("KEY = 1", encoding="utf-8")
+    for code in (package / "__init__.py", package / "own" / "more.py"):
+        code.touch()
+    (package / "loot.py").symlink_to(private / "texts.jsonl")
+    (package / "folder").symlink_to(private)
+    (folder / "linkedmodule.py").symlink_to(private / "texts.jsonl")
+    (folder / "linkedfolder").symlink_to(package)
+    (folder / "linkedinit").mkdir()
+    (folder / "linkedinit" / "__init__.py").symlink_to(private / "settings.py")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        for name in ("linkedmodule", "linkedfolder", "linkedinit"):
+            with pytest.raises(UsageError, match=f"{name}.* is a symbolic link"):
+                run._copy_module(f"python:{name}:Mine", given)
+        run._copy_module("python:linkedwriter:Mine", given)
+    found = sorted(
+        str(path.relative_to(given / "linkedwriter")) for path in (given / "linkedwriter").rglob("*")
+    )
+    assert found == ["__init__.py", "own", str(Path("own", "more.py"))], found
+
+
 _BEFORE = "from publius.releases.writing import apart, confinement"
 _changes: list[str] = []
 
@@ -147,6 +174,10 @@ def _nobody_asks(patch: pytest.MonkeyPatch) -> None:
     _started_with(patch, "apart._check_held = lambda settings, held: None")
 
 
+def _links_followed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(run, "_is_link", lambda path: False)
+
+
 FENCES = (
     Fence(6, "a writer apart opens no socket and changes no mode", _nothing_else, _all_calls),
     Fence(6, "a writer apart changes and locks no file that it may read", _nothing_else, _all_of_open_files),
@@ -157,5 +188,6 @@ FENCES = (
         _signed_if_held,
         lambda patch: patch.setattr(heard, "PYTHON", "nobody:"),
     ),
+    Fence(6, "a link in a writer's package takes nothing along", _without_links, _links_followed),
     Fence(6, "a writer that nothing holds runs only when that is typed", _only_when_typed, _nobody_asks),
 )

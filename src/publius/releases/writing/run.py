@@ -322,21 +322,38 @@ def _copy_module(name: str, plugins: Path) -> None:
         raise UsageError(
             f"{name:.200} is not python:MODULE:CLASS of something that can be imported: is it on PYTHONPATH?"
         )
-    origin = Path(found.origin).resolve()
-    if any(origin.is_relative_to(Path(path).resolve()) for path in sysconfig.get_paths().values()):
+    origin = Path(found.origin)
+    installed = (Path(path).resolve() for path in sysconfig.get_paths().values())
+    if any(origin.resolve().is_relative_to(path) for path in installed):
         return
-    if found.submodule_search_locations:
+    package = bool(found.submodule_search_locations)
+    for each in (origin, *([origin.parent] if package else [])):
+        if _is_link(each):
+            raise UsageError(
+                f"{shown(each)} is a symbolic link, and the writer is given no file that a link leads to: put the code "
+                "itself there, or name the folder that it lies in as PYTHONPATH"
+            )
+    if package:
         shutil.copytree(origin.parent, plugins / top, ignore=_not_code)
     else:
         shutil.copyfile(origin, plugins / origin.name)
 
 
+def _is_link(path: Path) -> bool:
+    """Whether a path leads elsewhere, maybe to the very documents."""
+    return path.is_symlink()
+
+
 def _not_code(folder: str, names: list[str]) -> list[str]:
-    """What lies in a package beside its code is left behind: it may be the very documents."""
-    return [
-        name for name in names
-        if not name.endswith((".py", ".so", ".pyd")) and not os.path.isdir(os.path.join(folder, name))
-    ]  # fmt: skip
+    """What lies in a package beside its code is left behind: it may be the very documents. So are links."""
+    return [name for name in names if not _is_code(Path(folder, name))]
+
+
+def _is_code(path: Path) -> bool:
+    """Whether a path is a folder, or a file of code, and no link to one."""
+    return not _is_link(path) and (
+        path.is_dir() or (path.is_file() and path.name.endswith((".py", ".so", ".pyd")))
+    )
 
 
 # What is written ----------------------------------------------------------------------------------------------
