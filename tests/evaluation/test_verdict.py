@@ -218,6 +218,12 @@ def test_the_holder_of_the_originals_counts_for_words_too():
     assert answer(weak) == "PASS"
     for exact in (True, False):
         assert answer(weak, finding("originals", named(0.9), exact=exact)) == "FAIL"
+    for strong, expected in (
+        (named(BLIND), "PASS"),
+        (named(0.9), "FAIL"),
+    ):  # his attack decides, not his limit
+        assert answer(weak, finding("originals", strong, exact=False, at_most=1.0)) == expected
+    assert answer(finding("koppel", named(0.9)), finding("originals", named(BLIND), exact=True)) == "FAIL"
 
 
 def test_nothing_passes_without_the_holder_of_the_originals():
