@@ -1,6 +1,8 @@
 """A metric of one's own: finite mechanisms take it, noise does not, and what is seen to be none is refused."""
 
 import hashlib
+import importlib
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from homes import home_at
 from publius import cli, release
 from publius.distances import (
     NearestDocuments,
@@ -23,6 +26,8 @@ from publius.privacy.guarantee import STATED
 from publius.releases.plan import Plan
 from publius.settings import MechanismSettings, ReleaseSettings
 from publius.text.bag import Bag
+from released import command, toy_vectors
+from toy import sentence
 
 
 class Largest(AbstractMetric):
@@ -215,3 +220,48 @@ def test_what_it_says_of_documents_is_not_heard(embeddings, metric, capfd):
         earth_movers_distance(Bag(words[:1]), Bag(words[1:]), embeddings, metric)
     assert "between" not in str(error.value)
     assert capfd.readouterr() == ("", "")
+
+
+_MODULE = """import numpy as np
+
+def far(a, b):
+    return {times} * np.abs(np.asarray(a, np.float64)[:, None] - np.asarray(b, np.float64)[None]).max(axis=2)
+"""
+
+
+def test_an_evaluation_in_another_metric_of_the_same_name_is_none_of_its_release(tmp_path, monkeypatch):
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    toy_vectors().save(tmp_path / "home" / "embeddings" / "toy")
+    texts = tmp_path / "texts.jsonl"
+    rows = [
+        {"id": f"{n}", "author": "abc"[n % 3], "topic": "x", "text": sentence(n), "role": role}
+        for n, role in enumerate(["unknown"] * 3 + ["known"] * 6)
+    ]  # fmt: skip
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    metric = ("--metric", "python:metric_of_mine:far")
+    setting = ("--mechanism", "exponential", "--epsilon", 2, "--length", 4, "--embeddings", "toy", *metric)
+    attack = ("--adversaries", "sr-nearest", "--tasks", "author", "--workers", 1, "--output")
+
+    def called(code, *arguments):
+        monkeypatch.delitem(sys.modules, "metric_of_mine", raising=False)
+        importlib.invalidate_caches()
+        ended, _, said = command(*arguments)
+        assert ended == code, said
+        return said
+
+    for times, code in ((1, 0), (2.5, 2)):
+        (tmp_path / "metric_of_mine.py").write_text(_MODULE.format(times=times))
+        folder = tmp_path / f"release{times}"
+        called(0, "obfuscate", texts, *setting, "--number", "--output", folder)
+        if not code:
+            called(0, "evaluate", texts, *setting, *attack, tmp_path / "measured")
+            called(0, "evaluate", texts, "--release", folder, *metric, *attack, tmp_path / "again")
+        said = called(code, "signoff", folder, "--evaluation", tmp_path / "measured", "--json")
+        assert ("measured other code of the metric python:metric_of_mine:far" in said) is bool(code)
+    said = called(2, "evaluate", texts, "--release", tmp_path / "release1", *attack, tmp_path / "unnamed")
+    assert "where you know it, give --metric python:metric_of_mine:far" in said
+    said = called(
+        2, "evaluate", texts, "--release", tmp_path / "release1", *metric, *attack, tmp_path / "changed"
+    )
+    assert "other code" in said

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from publius.distances.metrics import definition_of
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.experiment import Cell, Setting
 from publius.evaluation.protectors import AbstractProtector
@@ -131,13 +132,18 @@ def check_same(release: Path, request: EvaluationRequest, setting: Setting) -> N
 
 
 def _check_code(manifest: Mapping[str, Any], protector: AbstractProtector, release: Path) -> None:
-    """The same of the code of a class from outside."""
-    source = None if protector.mechanism is None else origin(protector.mechanism.implementation)
-    if (source or {}).get("sha256") != (manifest.get("mechanism_source") or {}).get("sha256"):
-        raise UsageError(
-            f"the release in {shown(release)} was made with other code of the mechanism {manifest['mechanism']:.80} "
-            "than is installed here: install that, or make the release anew"
-        )
+    """The same of the code of a class or a metric from outside."""
+    mechanism, kernel = protector.mechanism, protector.kernel
+    found = {
+        "mechanism": None if mechanism is None else origin(mechanism.implementation),
+        "metric": None if kernel is None else origin(definition_of(kernel.metric)),
+    }
+    for what, source in found.items():
+        if (source or {}).get("sha256") != (manifest.get(f"{what}_source") or {}).get("sha256"):
+            raise UsageError(
+                f"the release in {shown(release)} was made with other code of the {what} {manifest[what]:.80} than is "
+                "installed here: install that, or make the release anew"
+            )
 
 
 def _differing(
