@@ -28,7 +28,7 @@ from publius.privacy.promise import rounded_up
 from publius.releases.account import ALL_BAGS, ALL_BOUND, ONE_BAG
 from publius.releases.digests import file_digests
 from publius.releases.label_shares import LabelShares
-from publius.releases.manifests import check_known, matching, place_in
+from publius.releases.manifests import matching, place_in
 from publius.releases.measured import Finding, Measured, Share
 from publius.releases.page_parts import percent, percent_up
 from publius.settings import EvaluationSettings, Task, VerdictSettings, names_of
@@ -164,15 +164,10 @@ def _documents(count: int) -> str:
 
 
 def _as_measured(manifest: Mapping[str, Any], results: Results) -> Mapping[str, Any]:
-    """The manifest with the mechanism called as the evaluation was asked for it: of a class from outside, its place.
-
-    `UsageError` where neither knows the class by name.
-    """
+    """The manifest with the mechanism called as the evaluation was asked for it: from outside, maybe by its place."""
     asked, place = names_of(results.facts["request"]["mechanisms"]), place_in(manifest)
-    if place is not None and place in asked and manifest["mechanism"] not in asked:
-        return {**manifest, "mechanism": place}
-    check_known(manifest, "measure it with publius evaluate --release and --mechanism {place}")
-    return manifest
+    by_place = place in asked and manifest["mechanism"] not in asked
+    return {**manifest, "mechanism": place} if by_place else manifest
 
 
 def _check_code(manifest: Mapping[str, Any], results: Results, line: SummaryLine, folder: Path) -> None:
@@ -215,8 +210,8 @@ def _check_choices(manifest: Mapping[str, Any], results: Results) -> None:
 
 
 def _takes_metric(manifest: Mapping[str, Any]) -> bool:
-    """Whether a metric was chosen, as far as that is known of a class that is not imported."""
-    if manifest["mechanism"].startswith(PYTHON):
+    """Whether a metric was chosen, as far as that is known of a class from outside, which is not imported to sign."""
+    if place_in(manifest) is not None:
         return manifest["metric"] in METRICS or manifest["metric"].startswith(PYTHON)
     return "metric" in parameters_of(manifest["mechanism"])
 
@@ -251,9 +246,9 @@ def _refuse(differing: Sequence[str]) -> None:
 def _defaults(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What the release's mechanism takes where nothing is said; without those that follow from the rest.
 
-    Nothing of a class that is not imported: `_check_followed` compares all.
+    Nothing of a class from outside, which is not imported: `_check_followed` compares all.
     """
-    if manifest["mechanism"].startswith(PYTHON):
+    if place_in(manifest) is not None:
         return {}
     values = {each.name: each.default for each in declared(class_named(manifest["mechanism"]).Parameters)}
     return {name: value for name, value in values.items() if value is not None}
