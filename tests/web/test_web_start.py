@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tempfile
 import time
 import zipfile
@@ -18,6 +19,7 @@ from publius.releases.verification import verify
 from publius.web import start_answers
 from publius.web.guards.limits import ServerLimits
 from publius.web.run import StepProgress
+from publius.web.views import start
 from references import fitted
 from task_here import TaskHere
 from web_service import CANARY, fault, service
@@ -141,6 +143,11 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     page = client.get(ask(client, "ticket", what="signoff").json()["address"], headers={"Authorization": ""})
     assert page.text == (folder / "signoff.html").read_text()
     assert "sandbox" in page.headers["content-security-policy"]
+    with pytest.MonkeyPatch.context() as patch:  # nothing is packed for whoever does not fetch it
+        patch.setattr(start, "_zipped", None)
+        assert ask(client, "ticket", what="release").status_code == 200
+    for each in (folder / "release").iterdir():
+        os.utime(each, (0, 0))  # before 1980, which a zip cannot say
     packed = client.get(
         ask(client, "ticket", what="release").json()["address"], headers={"Authorization": ""}
     )

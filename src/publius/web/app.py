@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, final, get_args
+from typing import Any, BinaryIO, Final, final, get_args
 
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp
 
 from publius.errors import CancelledError
@@ -81,7 +81,7 @@ def application(state: State, limits: ServerLimits, work: Work, *, forms: bool =
             lifespan=service.lifespan,
             telemetry=_NOTHING_LEAVES,
         )
-        app.include_router(_reports(state))
+        app.include_router(_reports(state, Lane(_LONG, limits)))
         app.include_router(service.router())
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
@@ -365,22 +365,28 @@ _DOCUMENTS: Final = {
 }
 
 
-def _reports(state: State) -> APIRouter:
+def _reports(state: State, lane: Lane) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.get("/report/{ticket}")
     async def report(ticket: str) -> Response:
-        found = state.reports.page(ticket)
+        found = await lane.run(state.reports.page, ticket)
         if found is None:
             return refused(404, 2, "UsageError", "this address was used before, or is none")
         content, name = found
         if name is not None:
             stored = {"content-disposition": f'attachment; filename="{name}"'}
-            return Response(content, media_type="application/zip", headers=stored)
+            return StreamingResponse(_parts(content), media_type="application/zip", headers=stored)
         headers = {"content-security-policy": POLICY, "x-frame-options": "SAMEORIGIN"}
-        return Response(content, media_type="text/html", headers=headers)
+        return Response(content.read(), media_type="text/html", headers=headers)
 
     return router
+
+
+def _parts(content: BinaryIO) -> Iterator[bytes]:
+    with content:
+        while part := content.read(2**18):
+            yield part
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

@@ -7,12 +7,13 @@ network, no origin. A frame cannot send the token, so each showing gets a random
 from __future__ import annotations
 
 import base64
+import io
 import json
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn, final
+from typing import Any, BinaryIO, Final, NoReturn, final
 
 from publius.errors import DataError, UsageError
 from publius.files import read_bytes_limited, shown
@@ -37,7 +38,7 @@ class Reports:
         """`UsageError` for a folder that is neither an evaluation's nor a summary's."""
         self._folders: dict[str, Path] = {}
         self._summaries: set[str] = set()
-        self._tickets: dict[str, tuple[float, Callable[[], bytes], str | None]] = {}
+        self._tickets: dict[str, tuple[float, Callable[[], BinaryIO], str | None]] = {}
         self._lock = threading.Lock()
         for folder in folders:
             self.add(folder)
@@ -85,17 +86,17 @@ class Reports:
 
     def issue_page(self, page: Path) -> str:
         """The same for a page that this service made."""
-        return self.issue(lambda: read_bytes_limited(page, _LARGEST))
+        return self.issue(lambda: io.BytesIO(read_bytes_limited(page, _LARGEST)))
 
-    def issue(self, read: Callable[[], bytes], name: str | None = None) -> str:
-        """The same for what ``read`` gives; with a ``name``, a file to store."""
+    def issue(self, read: Callable[[], BinaryIO], name: str | None = None) -> str:
+        """The same for what ``read`` opens when it is asked for; with a ``name``, a file to store."""
         ticket = base64.urlsafe_b64encode(entropy(32)).decode().rstrip("=")
         with self._lock:
             self._forget_old()
             self._tickets[ticket] = (time.monotonic() + _SECONDS, read, name)
         return f"/report/{ticket}"
 
-    def page(self, ticket: str) -> tuple[bytes, str | None] | None:
+    def page(self, ticket: str) -> tuple[BinaryIO, str | None] | None:
         """The page of a ticket and the name to store it under, once; None for any other."""
         with self._lock:
             self._forget_old()

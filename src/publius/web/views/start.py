@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, Final
 
 from publius.documents.inspection import FORM, Inspection
 from publius.documents.readers import READERS
@@ -23,7 +24,7 @@ from publius.evaluation.steps.questions import ON_PAGE, Question
 from publius.evaluation.steps.showing import examples
 from publius.evaluation.steps.walk import EVALUATION, Step, Walk
 from publius.evaluation.steps.workflow import ReleaseResult, learn_apart, release_apart, try_apart
-from publius.files import WHOLE_LIMIT
+from publius.files import WHOLE_LIMIT, os_errors
 from publius.noise.randomness import entropy
 from publius.releases.measured import Measured
 from publius.releases.plan import Plan
@@ -175,8 +176,10 @@ def ticket(state: State, asked: requests.Page) -> answers.Ticket:
         raise UsageError("nothing was released here yet")
     folder = Path((made.result or {})["folder"])
     if asked.what == "release":
-        data = _zipped(folder / "release")
-        return answers.Ticket(address=state.reports.issue(lambda: data, f"{folder.name}.zip"))
+        files = _to_send(folder / "release")
+        return answers.Ticket(
+            address=state.reports.issue(lambda: _zipped(folder, files), f"{folder.name}.zip")
+        )
     page = folder / "signoff.html" if asked.what == "signoff" else folder / "evaluation" / "report.html"
     return answers.Ticket(address=state.reports.issue_page(page))
 
@@ -365,12 +368,21 @@ def _measured(measured: Measured | None) -> dict[str, Any]:
     }
 
 
-def _zipped(folder: Path) -> bytes:
+def _to_send(folder: Path) -> list[Path]:
+    """The files of a release; `UsageError` where they are too many bytes."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     if sum(path.stat().st_size for path in files) > WHOLE_LIMIT:
         raise UsageError(f"the release is too large to be sent by a browser: copy the folder {folder}")
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in files:
-            archive.write(path, path.relative_to(folder.parent))
-    return packed.getvalue()
+    return files
+
+
+def _zipped(folder: Path, files: Sequence[Path]) -> BinaryIO:
+    """A file without a name, which is gone when it was sent; not in memory, where many may be asked for."""
+    with ExitStack() as opened, os_errors("pack", folder):
+        packed = opened.enter_context(TemporaryFile())
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+            for path in files:
+                archive.write(path, path.relative_to(folder))
+        packed.seek(0)
+        opened.pop_all()
+        return packed
