@@ -256,6 +256,18 @@ def test_a_task_says_what_it_did_in_json(stored, corpus_file, tmp_path, ledger):
         protect_files(str(corpus_file), output, settings={**chosen, "seed": 1})
 
 
+def test_a_task_releases_the_field_and_not_the_text_beside_it(tmp_path):
+    rows = [{"id": str(n), "product": ("loans", None)[n == 3], "text": "I lost my card"} for n in range(4)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    settings = {
+        "preserve": "field:product", "values": ("loans", "cards", "other"), "other": "other", "bound": 20.0,
+    }  # fmt: skip
+    assert protect_files(str(path), str(tmp_path / "out"), settings=settings)["documents"] == 4
+    bags = (tmp_path / "out" / "bags.jsonl").read_text().splitlines()
+    assert [json.loads(line)["label"] for line in bags] == ["loans", "loans", "loans", "other"]
+
+
 # First Presidio, then Publius
 
 

@@ -139,13 +139,11 @@ def _opened(
     charged: bool,
 ) -> Corpus:
     """The documents: texts, or values of the field that is released; ids of ``shuffled`` ones are read to charge."""
-    from publius.documents.corpus import open_corpus
+    from publius.documents.corpus import open_released_corpus
 
-    fields = fields if settings.field is None else replace(fields, text_field=settings.field)
     taken = _without_ids(fields, engine) if shuffled else fields
-    corpus = open_corpus(input, **asdict(taken))
-    paying = fields.id_field if shuffled and charged else None
-    return replace(corpus, values=settings.field is not None, charged_field=paying)
+    corpus = open_released_corpus(input, settings.field, **asdict(taken))
+    return replace(corpus, charged_field=fields.id_field if shuffled and charged else None)
 
 
 def _plan(settings: ReleaseSettings, corpus: Corpus, *, skip_bad: bool = False) -> Plan:

@@ -496,6 +496,13 @@ def open_corpus(
     return replace(corpus, delimiter=form.delimiter, encoding=form.encoding, quotes=told)
 
 
+def open_released_corpus(path: str | os.PathLike[str], field: str | None, **options: Any) -> Corpus:
+    """As `open_corpus` with its ``options``; a ``field`` that is released itself stands in the place of the text."""
+    if field is None:
+        return open_corpus(path, **options)
+    return replace(open_corpus(path, **{**options, "text_field": field}), values=True)
+
+
 def open_public_corpus(path: str | os.PathLike[str], **options: Any) -> Corpus:
     """As `open_corpus` with its ``options``; but what nobody says of how a table is written, its texts may tell.
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from publius.documents.corpus import open_corpus
+from publius.documents.corpus import open_released_corpus
 from publius.errors import UsageError
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import protect_corpus
@@ -34,8 +34,9 @@ def protect_files(
     if refused := sorted({"seed", "experiment"} & {*settings}):
         raise UsageError(f"{refused[0]} is not offered here: a task makes a release")
     fields = InputSettings(**(reading or {}))
-    corpus = open_corpus(input, **asdict(fields))
-    plan = Plan.of(ReleaseSettings(**settings), labels=fields.keep)
+    chosen = ReleaseSettings(**settings)
+    corpus = open_released_corpus(input, chosen.field, **asdict(fields))
+    plan = Plan.of(chosen, labels=fields.keep)
     run = RunSettings(**{"workers": 1, **(work or {}), "resume": True})
     summary = protect_corpus(
         corpus, plan, Path(output), run, ledger=None if ledger is None else Ledger(ledger)
