@@ -364,6 +364,10 @@ class Summarize(_SummaryOptions):  # type: ignore[misc]  # made above
         list[dict[Column, _Value]] | None,
         Field(min_length=1, max_length=MOST_COUNTED, description="Fields of each. Without: the given files."),
     ] = None
+    texts_key: Annotated[
+        str | None,
+        Field(max_length=64, description="Key of the given files: refused where others were given since."),
+    ] = None
 
 
 class Look(Strict):

@@ -113,13 +113,14 @@ class Workplace:
             raise UsageError(f"{_NAMES[role]} are not here yet: choose a file")
         return found
 
-    def check_shown(self, texts: str, older: str | None = None) -> None:
-        """`UsageError` unless the files are still those of these keys: somebody else may have given others since."""
-        found = (self._given.get("texts"), self._given.get("older"))
-        if (texts, older) != tuple(None if each is None else each.key for each in found):
-            raise UsageError(
-                "other files were given meanwhile, perhaps in another window: open the page anew"
-            )
+    def check_shown(self, **keys: str | None) -> None:
+        """`UsageError` unless the files of these roles are still those of the keys: others may be given since."""
+        for role, key in keys.items():
+            found = self._given.get(role)  # type: ignore[call-overload]  # the names are roles
+            if key != (None if found is None else found.key):
+                raise UsageError(
+                    "other files were given meanwhile, perhaps in another window: open the page anew"
+                )
 
     @property
     def texts_read(self) -> tuple[str, ...]:

@@ -138,9 +138,15 @@ def test_the_answer_tells_nothing_beside_what_leaves(client, rows):
 def test_files_that_were_given_are_counted_too(client, rows, tmp_path):
     data = "".join(json.dumps(row) + "\n" for row in rows).encode()
     octets = {"Content-Type": "application/octet-stream"}
-    client.post("/v1/start/files", params={"role": "texts", "name": "l.jsonl"}, content=data, headers=octets)
+    params = {"role": "texts", "name": "l.jsonl"}
+    key = client.post("/v1/start/files", params=params, content=data, headers=octets).json()["key"]
     found = client.post("/v1/summary", json=ASKED).json()
     assert [found["folder"]] == list(map(str, released(tmp_path)))
+    assert client.post("/v1/summary", json={**ASKED, "texts_key": key}).status_code == 200
+    client.post("/v1/start/files", params=params, content=data, headers=octets)
+    others = fault(client.post("/v1/summary", json={**ASKED, "texts_key": key}))
+    assert (others[:2], "other files were given" in others[2]) == ((400, 2), True)
+    assert len(released(tmp_path)) == 2
     client.post("/v1/start/forget", json={"role": "texts"})
     assert fault(client.post("/v1/summary", json=ASKED))[:2] == (400, 2)
 

@@ -187,7 +187,7 @@ def ticket(state: State, asked: requests.Page) -> answers.Ticket:
 def walk_of(place: Workplace, asked: requests.Start) -> Walk:
     """The walk with the files that were given and the answers of a request; what is left open is proposed."""
     if asked.texts_key is not None:
-        place.check_shown(asked.texts_key, asked.older_key)
+        place.check_shown(texts=asked.texts_key, older=asked.older_key)
     texts, older = place.needed("texts"), place.given("older")
     found = texts.found or place.look("texts", text_field=asked.text_field)
     if asked.text_field is not None and (

@@ -82,6 +82,8 @@ def summary(state: State, asked: requests.Summarize) -> answers.Summarized:
 def _collection(state: State, asked: requests.Summarize) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Where the documents lie and how they are read; those of a request are gone from the disk afterwards."""
     if asked.documents is None:
+        if asked.texts_key is not None:
+            state.workplace.check_shown(texts=asked.texts_key)
         given = state.workplace.needed("texts")
         shown = given.found
         if shown is not None:
