@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from homes import home_at
-from publius import cli, release
+from publius import release
+from publius.cli import stopped
 from publius.distances import (
     NearestDocuments,
     earth_movers_distance,
@@ -194,7 +195,7 @@ def test_a_guarantee_is_a_sentence_and_a_release_a_table(embeddings):
 @pytest.mark.parametrize(("command", "said"), [("evaluate", "kept"), ("obfuscate", "nothing was released")])
 def test_a_stop_says_what_holds(monkeypatch, command, said):
     monkeypatch.setattr("sys.argv", ["publius", "--quiet", command, "file"])
-    assert said in cli._interrupted()
+    assert said in stopped.interrupted()
 
 
 class Loud(Largest):
