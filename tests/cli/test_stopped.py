@@ -13,6 +13,7 @@ from publius.cli import stopped
 from publius.files import folders
 from publius.files.placed import STOPPING
 from publius.privacy.ledger import Ledger
+from released import toy_release
 
 
 @pytest.fixture(autouse=True)
@@ -53,10 +54,18 @@ def test_a_release_that_has_its_name_is_whole_and_not_denied(
     command, *options = COMMANDS[name]
     code, _, said = publius(command, corpus_file, *options, "--output", output)
     assert code == 130
-    assert said.endswith(f"interrupted; the release in '{output}' is complete\n")
+    assert said.endswith(f"interrupted; '{output}' is complete\n")
     assert (output / "manifest.json").exists()
     assert stat.S_IMODE(output.stat().st_mode) != 0o700
     assert {path.name for path in tmp_path.iterdir()} <= {"corpus.jsonl", "out", "home"}
+
+
+def test_a_page_that_has_its_name_is_not_denied(publius, tmp_path, monkeypatch):
+    page = tmp_path / "page.html"
+    interrupting(monkeypatch, os, "replace", lambda given: given[1] == page)
+    code, _, said = publius("signoff", toy_release(tmp_path / "release"), "--output", page)
+    assert (code, page.exists()) == (130, True)
+    assert said.endswith(f"interrupted; '{page}' is complete\n")
 
 
 @pytest.mark.usefixtures("stored")

@@ -76,7 +76,8 @@ def signoff(
         write_receivers(release, sources)  # an earlier one too: what is signed follows from the folder
     if output is not None:
         page = sign_off(release, sources)
-        with write_file(output, 0o666 if own is None else 0o600) as file:  # measured on the private texts
+        mode = 0o666 if own is None else 0o600  # measured on the private texts
+        with write_file(output, mode, release=True) as file:
             file.write(page)
     if json:
         place = None if output is None else str(output)

@@ -37,7 +37,7 @@ def interrupted() -> str:
     if _sending:
         return f"interrupted; {MAY_HAVE_LEFT}"
     if (placed := placed_release()) is not None:
-        return f"interrupted; the release in {shown(placed)} is complete"
+        return f"interrupted; {shown(placed)} is complete"
     return "interrupted; nothing was released under the final name"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, final
 
 from publius.files.paths import AnyPath, os_errors, usable
+from publius.files.placed import note_release, signals_wait
 
 TEMPORARY: Final = ".publius-*.tmp"
 """What the names of temporary files and folders look like."""
@@ -21,12 +22,15 @@ _serial = itertools.count()
 
 
 @contextlib.contextmanager
-def write_file(path: AnyPath, mode: int = 0o666, *, durable: bool = True) -> Iterator[BinaryIO]:
+def write_file(
+    path: AnyPath, mode: int = 0o666, *, durable: bool = True, release: bool = False
+) -> Iterator[BinaryIO]:
     """A stream whose content becomes the file ``path``, durably and in one step, when the block ends well.
 
     When the block raises, or the disk fails, nothing appears and what stood there before stays. ``mode`` is
     the permissions before the umask: 0o600 for what is private. What a run needs only while it lasts is not
-    ``durable``: it is not flushed to the disk. `StorageError` when writing fails.
+    ``durable``: it is not flushed to the disk. A ``release`` is noted, see `publius.files.placed`. `StorageError` when
+    writing fails.
     """
     target = usable(path)
     with os_errors("write", path):
@@ -37,7 +41,10 @@ def write_file(path: AnyPath, mode: int = 0o666, *, durable: bool = True) -> Ite
                 stream.flush()
                 if durable:
                     os.fsync(stream.fileno())
-            os.replace(temporary, target)
+            with signals_wait():
+                os.replace(temporary, target)
+                if release:
+                    note_release(Path(path))
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise

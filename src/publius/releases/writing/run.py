@@ -104,7 +104,7 @@ def write_texts(
         held = _run(folder, manifest, settings, public, port, kept, progress)
         if not kept.places:
             raise DataError(f"the release in {shown(release)} holds no bag: check that it is complete")
-        with write_file(target) as file:
+        with write_file(target, release=True) as file:
             facts = kept.copy(file)
         kept.drop()
     return WritingSummary(str(output), len(kept.places), facts.written, before, facts.writer, facts.note,
