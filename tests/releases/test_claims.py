@@ -9,7 +9,8 @@ import pytest
 
 import publius
 from publius.errors import UsageError
-from publius.releases.engines import protect_corpus
+from publius.files import remove_leftovers
+from publius.releases.engines import protect_corpus, run_folder
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import working_path
 from released import toy_documents, toy_plan
@@ -69,6 +70,38 @@ def test_of_several_processes_one_pays_and_releases(corpus, ledger, tmp_path):
     assert said.count("released") == 1
     assert ledger.document("doc0").releases == 1
     assert not working_path(tmp_path / "out").exists()
+
+
+def test_a_folder_that_another_run_takes_for_a_leftover_is_made_again(corpus, ledger, tmp_path, monkeypatch):
+    """Between its being made and its being locked it looks like one that a dead process left."""
+    real, removed = os.open, []
+
+    def opened(path, *given, **named):
+        if not removed and str(path).endswith(".tmp") and os.path.isdir(path):
+            removed.append(path)
+            assert remove_leftovers(tmp_path / "out")
+        return real(path, *given, **named)
+
+    monkeypatch.setattr(os, "open", opened)
+    protect_corpus(corpus, toy_plan(), tmp_path / "out", ledger=ledger)
+    assert removed
+    assert ledger.document("doc0").releases == 1
+    assert (tmp_path / "out" / "manifest.json").is_file()
+
+
+def test_a_claim_that_ends_while_another_run_looks_at_it_is_at_work(corpus, tmp_path, monkeypatch):
+    real = run_folder._made
+
+    def made(path):
+        path.mkdir(0o700)
+        fresh = real(path)
+        path.rmdir()
+        return fresh
+
+    monkeypatch.setattr(run_folder, "_made", made)
+    with pytest.raises(UsageError, match="another process is at work"):
+        protect_corpus(corpus, toy_plan(), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_run_that_can_be_resumed_and_one_that_cannot_exclude_each_other(corpus, tmp_path):

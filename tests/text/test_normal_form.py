@@ -14,7 +14,7 @@ import publius
 from publius.collections import strata
 from publius.collections.authors import LONGEST_NAME, author_key, counted_key
 from publius.errors import DataError
-from publius.evaluation.steps.older import _letters
+from publius.evaluation.steps.older import plain_letters
 from publius.privacy.ledger import Ledger
 from publius.text import normal_form
 from publius.text.author_names import counted_name, name_key, plain_name
@@ -45,7 +45,8 @@ def watched(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "work", [compared, name_key, plain_name, counted_name, normalize, strata._seen, _letters, counted_key]
+    "work",
+    [compared, name_key, plain_name, counted_name, normalize, strata._seen, plain_letters, counted_key],
 )
 @pytest.mark.parametrize(
     "text", [MARKS, "\u0344" * 40_000, "a\u0300\u0344" * 40_000, "\u0300\uff9e" * 40_000]

@@ -107,7 +107,10 @@ def _make_held(temporary: Path, held: contextlib.ExitStack) -> None:
             return
         import fcntl
 
-        descriptor = os.open(temporary, os.O_RDONLY)
+        try:
+            descriptor = os.open(temporary, os.O_RDONLY)
+        except FileNotFoundError:  # another run took it for a leftover before it was locked
+            continue
         held.callback(os.close, descriptor)
         with contextlib.suppress(OSError):  # a network disk without such locks: what is left there stays
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -296,11 +296,18 @@ def own_folder(path: Path) -> Iterator[None]:
         yield
 
 
+def _at_work(path: Path) -> UsageError:
+    return UsageError(f"another process is at work in {shown(path)}: wait for it")
+
+
 def _check_owner(path: Path) -> None:
     if sys.platform == "win32":
         return
     with os_errors("open", path):
-        state = path.lstat()
+        try:
+            state = path.lstat()
+        except FileNotFoundError:  # who held it has just come to an end
+            raise _at_work(path) from None
     if path.is_symlink() or not path.is_dir() or state.st_uid != os.geteuid() or state.st_mode & 0o077:
         raise PolicyError(
             f"{shown(path)} must be a folder that is yours and that only you can read, for it holds what must not "
@@ -318,7 +325,7 @@ def _locked(path: Path, *, fresh: bool | None = None) -> Iterator[None]:
         _check_fresh(path, fresh=fresh)
         yield
         return
-    at_work = UsageError(f"another process is at work in {shown(path)}: wait for it")
+    at_work = _at_work(path)
     with os_errors("open", path), contextlib.ExitStack() as held:
         try:
             lock = held.enter_context(open(path / _LOCK, "ab", opener=private))
