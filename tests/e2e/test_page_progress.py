@@ -11,7 +11,7 @@ from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
 from toy import sentence
 
-WORDS = 14_000  # certified in many seconds on any machine, so that there is time to stop it
+WORDS = 40_000  # a certificate takes many times as long as a click, on a quick machine with nothing else to do, too
 ROWS = 40_000  # and read
 
 
