@@ -80,6 +80,27 @@ def test_before_it_has_its_name_nothing_is_there(publius, corpus_file, tmp_path,
 
 
 @pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize("resume", [(), ("--resume",)])
+def test_a_debit_is_told_where_nothing_is_released(publius, corpus_file, tmp_path, monkeypatch, resume):
+    ledger = Ledger.create(tmp_path / "budget", budget=100)
+    spent = Ledger.spend
+
+    def spend(self, charges, **named):
+        try:
+            return spent(self, charges, **named)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Ledger, "spend", spend)
+    options = (*WORDS, *resume, "--output", tmp_path / "out", "--ledger", ledger.path)
+    code, _, said = publius("obfuscate", corpus_file, *options)
+    assert (code, ledger.counts()[2] > 0, (tmp_path / "out").exists()) == (130, True, False)
+    assert said.endswith(
+        "interrupted; nothing was released under the final name, but the ledger is debited\n"
+    )
+
+
+@pytest.mark.usefixtures("stored")
 def test_bags_that_were_being_sent_count_as_released(publius, corpus_file, tmp_path, monkeypatch):
     ledger = Ledger.create(tmp_path / "budget", budget=100)
     interrupting(monkeypatch, shutil, "copyfileobj")

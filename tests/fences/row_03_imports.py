@@ -192,6 +192,97 @@ def _named_by_files(names: set[str], folder: Path) -> None:
             path.write_text(kept, encoding="utf-8")
 
 
+_BEFORE = ""
+"""Done in the command's own process before it begins."""
+
+_WATCHED = """
+import io, os, sys
+from unittest import mock
+here, looked = os.getcwd(), set()
+def noting(real):
+    def noted(path, *more, **named):
+        if isinstance(path, (str, bytes, os.PathLike)):
+            name = os.path.abspath(os.fsdecode(path))
+            if os.getcwd() == here and os.path.dirname(name) == here:
+                looked.add(os.path.basename(name))
+        return real(path, *more, **named)
+    return noted
+from publius.cli import main
+sys.argv = ["publius", *sys.argv[1:]]
+kept = io.open
+with mock.patch("os.stat", noting(os.stat)), mock.patch("os.open", noting(os.open)), \
+     mock.patch("io.open", noting(kept)), mock.patch("builtins.open", noting(kept)):
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+print(*sorted(looked), code, file=sys.stderr)
+"""
+
+
+def _settings_lying_there(folder: Path) -> None:
+    """A file of settings beside the documents, which matplotlib would take, changes nothing that is drawn."""
+    pytest.importorskip("matplotlib")
+    code = (
+        f"{_BEFORE}from publius.releases import drawing\nprint(drawing.library().rcParams['text.latex.preamble'])\n"
+        "with drawing.drawing() as plt:\n    print(drawing.svg(plt.subplots()[0]))"
+    )
+    drawn = []
+    for name, said in (
+        ("bare", ""),
+        ("set", "text.latex.preamble: \\\\input{x}\nlines.linewidth: 9\naxes.grid: True\n"),
+    ):
+        place = folder / name
+        place.mkdir()
+        (place / "matplotlibrc").write_text(said, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=place, capture_output=True, text=True, check=True
+        )
+        drawn.append(done.stdout)
+    assert drawn[0] == drawn[1]
+
+
+def _looked_for(folder: Path) -> None:
+    """A command looks in the working folder for what it was told, and for ``publius.toml``; no library of it does."""
+    pytest.importorskip("matplotlib")
+    rows = [
+        {"id": f"r{n}", "text": sentence(n), "author": f"a{n % 20}", "kind": "xy"[n % 2]} for n in range(60)
+    ]
+    (folder / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    calls = (
+        ("summarize", "texts.jsonl", "--author-field", "author", "--by", "kind=x,y", "--output", "counts"),
+        (
+            "compare",
+            "--embeddings",
+            "toy",
+            "--mechanisms",
+            "laplace",
+            "--unchanged",
+            "0.5",
+            "--plot",
+            "curves.svg",
+        ),
+    )
+    toy_vectors().save(Path(os.environ["PUBLIUS_HOME"], "embeddings", "toy"))
+    for call in calls:
+        done = subprocess.run(
+            [sys.executable, "-c", _BEFORE + _WATCHED, *call],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        *looked, code = done.stderr.splitlines()[-1].split()
+        named = {"publius.toml", *(each for each in looked if each.startswith((*call, ".publius-")))}
+        assert (code, {*looked} - named) == ("0", set()), done.stderr
+
+
+def _library_settings(patch: pytest.MonkeyPatch) -> None:
+    """Libraries are imported where the documents are, and drawn in whatever style they found."""
+    broken = "from contextlib import nullcontext\nfrom publius.releases import drawing\ndrawing.away = nullcontext\n"
+    patch.setattr(sys.modules[__name__], "_BEFORE", broken)
+
+
 def _vanilla_workers(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(worker_pool, "spawning", lambda: multiprocessing.get_context("spawn"))
 
@@ -241,6 +332,11 @@ FENCES = (
     Fence(
         3, "nor does the command as installed, with an empty PYTHONPATH entry", _installed, _libraries_first
     ),
+    Fence(
+        3, "no settings of a library that lie beside the documents count", _settings_lying_there,
+        _library_settings,
+    ),
+    Fence(3, "no library looks there for any", _looked_for, _library_settings),
     Fence(
         3, "no mechanism that only a manifest names is imported", partial(_named_by_files, {"mechanism"}),
         _imported_from_manifests,

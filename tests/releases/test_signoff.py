@@ -429,6 +429,15 @@ def test_a_damaged_manifest_is_no_internal_error(kind, made):
             check_statements(json.loads(json.dumps(manifest)))
 
 
+def test_a_manifest_is_looked_at_before_an_evaluation_is_compared_with_it(release, tmp_path):
+    manifest = json.loads((release / "manifest.json").read_text())
+    (release / "manifest.json").write_text(json.dumps({**manifest, "epsilon": "two"}))
+    page = tmp_path / "page.html"
+    code, _, said = command("signoff", release, "--evaluation", tmp_path, "--output", page)
+    assert (code, page.exists()) == (65, False)
+    assert "the manifest states something impossible as its epsilon" in said
+
+
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [

@@ -102,8 +102,10 @@ def _sources(
     from publius.releases.contents import MANIFEST
     from publius.releases.digests import file_digest
     from publius.releases.measured import Budget, Sources, read_texts
+    from publius.releases.of_manifest import check_statements
     from publius.releases.own_texts import OwnTexts
 
+    check_statements(manifest)
     found = None
     if own is not None:
         found = OwnTexts.read(own)

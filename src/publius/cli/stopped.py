@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from publius.files import shown
-from publius.files.placed import STOPPING, note_release, placed_release
+from publius.files.placed import STOPPING, note_release, placed_release, was_debited
 
 MAY_HAVE_LEFT: Final = "some of the bags may have left, so all of them count as released and stay charged"
 _PATIENCE: Final = 15.0
@@ -38,7 +38,8 @@ def interrupted() -> str:
         return f"interrupted; {MAY_HAVE_LEFT}"
     if (placed := placed_release()) is not None:
         return f"interrupted; {shown(placed)} is complete"
-    return "interrupted; nothing was released under the final name"
+    nothing = "interrupted; nothing was released under the final name"
+    return f"{nothing}, but the ledger is debited" if was_debited() else nothing
 
 
 def _stop(number: int, frame: object) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult, SummaryLine
-from publius.releases.drawing import GRID, INK, SERIES, STYLE, pyplot, svg
+from publius.releases.drawing import GRID, INK, SERIES, drawing, svg
 from publius.settings import Task
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ def epsilon_curves(
     lines: Sequence[SummaryLine], mechanism: str, chance: dict[Task, float], floor: float | None
 ) -> str:
     """Topic accuracy and the strongest adversary of one mechanism against epsilon, with 95 % intervals."""
-    plt = pyplot()
-    with plt.rc_context(STYLE):
+    with drawing() as plt:
         figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
         _curve(axes, lines, mechanism, "topic", SERIES[0], "topic, best classifier")
         _curve(axes, lines, mechanism, "author", SERIES[1], "author, strongest adversary")
@@ -30,11 +29,10 @@ def epsilon_curves(
 
 def adversary_curves(lines: Sequence[SummaryLine], mechanism: str, chance: float, floor: float | None) -> str:
     """Every adversary's accuracy in naming authors against epsilon: the strongest few named, the others thin."""
-    plt = pyplot()
     own = [line for line in lines if line.mechanism == mechanism]
     tried = {name for line in own for name, task in line.findings if task == "author"}
     ranked = sorted(tried, key=lambda name: -sum(_value(line.of(name, "author")) for line in own))
-    with plt.rc_context(STYLE):
+    with drawing() as plt:
         figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
         for place, name in enumerate(ranked):
             points = [(line.strength, f.accuracy.value) for line in own if (f := line.of(name, "author"))]
@@ -55,8 +53,7 @@ def adversary_curves(lines: Sequence[SummaryLine], mechanism: str, chance: float
 
 def trade_off(lines: Sequence[SummaryLine], mechanisms: Sequence[str], chance: dict[Task, float]) -> str:
     """Topic accuracy against the strongest adversary's, a curve for each mechanism, a point for each epsilon."""
-    plt = pyplot()
-    with plt.rc_context(STYLE):
+    with drawing() as plt:
         figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
         for color, mechanism in zip(SERIES, mechanisms, strict=False):
             _trade_off_curve(axes, lines, mechanism, color)

@@ -1,6 +1,6 @@
-"""The release that got its final name here last, and signals that wait while one does.
+"""The release that got its final name here last, whether a ledger was debited, and signals that wait meanwhile.
 
-Whoever is stopped has to be told whether a release is there: from the step that names it, it is.
+Whoever is stopped has to be told whether a release is there, from the step that names it on, and what it has cost.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ STOPPING: Final = tuple(
 """The signals that end a command in order."""
 
 _placed: list[Path] = []
+_debits: list[bool] = []
 
 
 def placed_release() -> Path | None:
@@ -28,6 +29,18 @@ def placed_release() -> Path | None:
 def note_release(path: Path | None) -> None:
     """A release has its final name: to be called while signals wait. None where a command begins."""
     _placed[:] = [] if path is None else [path]
+    if path is None:
+        _debits.clear()
+
+
+def was_debited() -> bool:
+    """Whether this command has debited a ledger."""
+    return bool(_debits)
+
+
+def note_debit() -> None:
+    """A ledger is debited for good: to be called while signals wait."""
+    _debits.append(True)
 
 
 @contextmanager

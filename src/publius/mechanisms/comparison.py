@@ -14,6 +14,7 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError, extra
 from publius.files import write_file
+from publius.files.child import away
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
 from publius.mechanisms.finite.word_weights import Shape
@@ -349,13 +350,13 @@ def _inside(
 
 def draw_curves(rows: Sequence[ComparisonRow], path: Path, title: str) -> None:
     """Share unchanged and mean distance against epsilon, one line a mechanism, to an SVG, PNG or PDF file."""
-    with extra("plots", "matplotlib"):
-        from matplotlib import rc_context
+    with extra("plots", "matplotlib"), away():
+        from matplotlib import style
         from matplotlib.figure import Figure
     kind = path.suffix.lower().lstrip(".")
     if kind not in ("svg", "png", "pdf"):
         raise UsageError(f"--plot must end in .svg, .png or .pdf, not {path.suffix!r}")
-    with rc_context({"svg.hashsalt": "publius", "svg.fonttype": "none"}):
+    with style.context(["default", {"svg.hashsalt": "publius", "svg.fonttype": "none"}]):
         figure = Figure(figsize=(10, 4.2), layout="constrained")
         axes = figure.subplots(1, 2)
         for row in rows:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from publius.errors import extra
+from publius.files.child import away
 
 # Colors that no figure uses otherwise, each replaced by a variable of the page's style sheet.
 INK: Final = "#010203"
@@ -43,14 +46,27 @@ STYLE: Final[dict[str, Any]] = {
 }
 
 
+def library() -> Any:
+    """Matplotlib, which has read no settings of the working folder; `MissingExtraError` without it."""
+    with extra("evaluation", "matplotlib"), away():
+        import matplotlib
+    return matplotlib
+
+
 def pyplot() -> Any:
     """Matplotlib's, drawing SVG; `MissingExtraError` without it."""
-    with extra("evaluation", "matplotlib"):
-        import matplotlib
-    matplotlib.use("svg")
+    library().use("svg")
     from matplotlib import pyplot as found
 
     return found
+
+
+@contextmanager
+def drawing() -> Iterator[Any]:
+    """Pyplot in our style, and in nobody else's: a page is drawn again, elsewhere too, to check it."""
+    plt = pyplot()
+    with plt.style.context(["default", STYLE]):
+        yield plt
 
 
 def svg(figure: Any) -> str:

@@ -24,6 +24,7 @@ from typing import Final, Literal, Self, cast, final, get_args
 
 from publius.errors import BudgetError, PolicyError, UsageError
 from publius.files import AnyPath, shown
+from publius.files.placed import note_debit, signals_wait
 from publius.noise.randomness import KEY_BYTES, entropy
 from publius.privacy.guarantee import Unit
 from publius.privacy.ledger.amounts import (
@@ -155,11 +156,13 @@ class Ledger:
         if not batch:
             return False
         totals = self._totals(batch)
-        with self._open() as connection, transaction(connection):
-            if token is not None and _paid(connection, token, _digest(totals)):
-                return False
-            self._debit(connection, totals)
-            self._record(connection, batch, token, _digest(totals))
+        with signals_wait():
+            with self._open() as connection, transaction(connection):
+                if token is not None and _paid(connection, token, _digest(totals)):
+                    return False
+                self._debit(connection, totals)
+                self._record(connection, batch, token, _digest(totals))
+            note_debit()
         return True
 
     def admit(self, charges: Iterable[Charge]) -> None:

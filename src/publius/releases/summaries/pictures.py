@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.releases.drawing import INK, SERIES, STYLE, pyplot, svg
+from publius.releases.drawing import INK, SERIES, drawing, svg
 
 MOST_BARS: Final = 40
 _MOST_LINES: Final = 6
@@ -18,8 +18,7 @@ _LONGEST: Final = 38
 
 def bars(by: str, names: Sequence[str], counts: IndexArray, low: IndexArray, high: IndexArray) -> str:
     """A bar for each value of what is counted ``by``, with its interval."""
-    plt = pyplot()
-    with plt.rc_context(STYLE):
+    with drawing() as plt:
         figure, axes = plt.subplots(figsize=(6.4, 1.1 + 0.27 * len(names)), layout="constrained")
         places = np.arange(len(names))[::-1]
         axes.barh(places, counts, color=SERIES[0], alpha=0.75, height=0.7)
@@ -39,8 +38,7 @@ def trend(
     months: Sequence[str], names: Sequence[str], counts: IndexArray, low: IndexArray, high: IndexArray
 ) -> str:
     """Counts over the months, a line for each of the largest strata, its limits shaded."""
-    plt = pyplot()
-    with plt.rc_context(STYLE):
+    with drawing() as plt:
         figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
         places = np.arange(len(months))
         for color, row in zip(

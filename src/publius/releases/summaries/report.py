@@ -13,9 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from publius.collections.strata import stratum_name
-from publius.errors import extra
 from publius.files import read_lines
-from publius.releases.drawing import pyplot
+from publius.releases.drawing import library, pyplot
 from publius.releases.pages import template
 from publius.releases.summaries import pictures
 from publius.releases.summaries.drawn import Drawn
@@ -61,9 +60,7 @@ def _page() -> Any:
 
 def libraries() -> dict[str, str]:
     """The version of what draws the pictures: of another one they have other bytes."""
-    with extra("evaluation", "matplotlib"):
-        import matplotlib
-    return {"matplotlib": matplotlib.__version__}
+    return {"matplotlib": library().__version__}
 
 
 def render(folder: Path, manifest: Mapping[str, Any], note: str) -> bytes:
