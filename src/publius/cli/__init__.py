@@ -23,6 +23,7 @@ from publius.cli.log import Format, format_asked, say, set_up
 from publius.cli.stopped import Stopped, interrupted, signals_stop
 from publius.errors import BudgetError, DocumentError, PubliusError, StorageError, place_of
 from publius.files.child import forget_foreign_folders
+from publius.files.placed import placed_release, was_debited
 
 _COMPLETION = "_PUBLIUS_COMPLETE"
 _WrongUsage: Any = typer.BadParameter.__mro__[2]  # of the parser inside typer, which has no public name
@@ -148,7 +149,8 @@ def main() -> None:
     except typer.Abort:
         _fail(interrupted(), 1)
     except PubliusError as error:
-        _fail(_said(error), error.exit_code)
+        told = _said(error)
+        _fail(told if "ledger is debited" in told else told + _paid(), error.exit_code)
     except Stopped as stop:
         _fail(interrupted(), int(str(stop.code)))
     except Exception as error:  # the outermost frame: a bug must not print what it was working on (R17)
@@ -166,16 +168,21 @@ def _said(error: PubliusError) -> str:
     return f"{error}. 'publius ledger show' says who has what left"
 
 
+def _paid() -> str:
+    """What is added to an error where a release was paid for and is not there."""
+    return ". The ledger is debited" if was_debited() and placed_release() is None else ""
+
+
 def _told(error: Exception) -> tuple[str, int]:
     """The error that ended the command, in one line, and its exit code."""
     if (stop := _stop_before(error)) is not None:
         return interrupted(), int(str(stop.code))
     if isinstance(error, MemoryError):
-        return "out of memory: try a smaller --length or fewer --workers", StorageError.exit_code
+        return f"out of memory: try a smaller --length or fewer --workers{_paid()}", StorageError.exit_code
     if isinstance(error, OSError):
         reason = os.strerror(error.errno or errno.EIO)
-        return f"reading or writing failed ({reason})", StorageError.exit_code
-    bug = f"internal error: {place_of(error)}. Please report it; no document text is shown."
+        return f"reading or writing failed ({reason}){_paid()}", StorageError.exit_code
+    bug = f"internal error: {place_of(error)}. Please report it; no document text is shown{_paid()}."
     return bug, PubliusError.exit_code
 
 
