@@ -157,9 +157,10 @@ def one_processor():
 def undrawn(monkeypatch):
     """The figures of evaluations are made and not drawn, which takes longer: for tests that do not look at them."""
     from publius.evaluation import plots
+    from publius.releases.drawing import pyplot
 
     def svg(figure):
-        plots.pyplot().close(figure)
+        pyplot().close(figure)
         return "<svg></svg>"
 
     monkeypatch.setattr(plots, "svg", svg)

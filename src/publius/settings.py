@@ -800,7 +800,8 @@ class StartSettings(AboutSettings):
     find: bool = option(False, help="Find the weakest protection that passes, among a few that are tried.")
     text_field: str | None = option(None, help="Column of texts. Default: found by its name, or asked for.")
     author_field: str | None = option(
-        None, help="Column of authors, in the file and in the public texts. Default: found by its name."
+        None,
+        help="Column of authors, in the file and in the public texts. Default: author or writer, or asked for.",
     )
     public_author_field: str | None = option(
         None, help="Column of authors in the public texts, where it has another name there."

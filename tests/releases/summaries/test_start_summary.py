@@ -165,6 +165,9 @@ def test_private_values_are_shown_where_what_is_written_goes_to_a_terminal(monke
 def test_where_nobody_is_asked_no_value_is_taken_to_be_public(file, reference, tmp_path):
     output = tmp_path / "out"
     common = (file, "--summary", "--json", "--reference", reference.folder, "--epsilon", 4)
+    unsaid = run(*common, "--output", output)
+    assert (unsaid.exit_code, "name it with --author-field" in str(unsaid.exception)) == (1, True)
+    common += ("--author-field", "customer")  # as a column of customers may be called that did not write
     found = run(*common, "--output", output)
     assert found.exit_code == 0, found.output
     told = json.loads(found.stdout)
@@ -182,8 +185,8 @@ def test_where_nobody_is_asked_no_value_is_taken_to_be_public(file, reference, t
 def test_who_repeats_the_printed_commands_is_charged_again_and_the_page_says_so(file, reference, tmp_path):
     ledger = Ledger.create(tmp_path / "ledger", budget=10, unit="bound")
     done = run(
-        file, "--summary", "--json", "--reference", reference.folder, "--epsilon", 4, "--ledger", tmp_path / "ledger",
-        "--output", tmp_path / "out",
+        file, "--summary", "--json", "--reference", reference.folder, "--author-field", "customer", "--epsilon", 4,
+        "--ledger", tmp_path / "ledger", "--output", tmp_path / "out",
     )  # fmt: skip
     page = " ".join((tmp_path / "out" / "signoff.html").read_text().split())
     assert "The ledger counts nats: the author charged most has spent 4 of 10." in page

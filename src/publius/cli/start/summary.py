@@ -39,6 +39,7 @@ def summary_walk(
     ask: Asking,
 ) -> dict[str, Any]:
     """Ask what has to be known, say how sure the counts will be, and release the summary with a page to sign."""
+    from publius.evaluation.steps.older import maybe_author
     from publius.evaluation.steps.summarizing import FOLDER, SummaryWorkflow, column_of_authors, seen
     from publius.files import check_new_folder
 
@@ -49,7 +50,8 @@ def summary_walk(
     names = [name for name in found.columns if name != found.text_field]
     author = column_of_authors(found, choices)
     if choices.author_field is None:
-        author = ask(replace(with_columns(WRITER, names), proposed=author))
+        proposed = author if ask.yes else author or maybe_author(found)
+        author = ask(replace(with_columns(WRITER, names), proposed=proposed))
     if author not in names:
         raise UsageError(
             f"there is no column {author!r:.80} of authors: found are {', '.join(map(repr, names))}"

@@ -125,20 +125,27 @@ def accept_losses(found: Inspection, choices: Choices, ask: Asking) -> Choices:
 
 def own_columns(found: Inspection, choices: Choices, ask: Asking) -> Choices:
     """The answers with the columns of the file that are left: who wrote the texts, what they are about, what leaves."""
-    from publius.evaluation.steps.older import AUTHORS, TOPICS, check_author_column, own_column
+    from publius.evaluation.steps.older import check_author_column, maybe_author, own_authors, own_topics
 
     if ask.yes:
         check_author_column(found, choices.author_field)
+    author, maybe = own_authors(found, choices.author_field), maybe_author(found)
+    if author is not None:
+        typer.echo(f"   Who wrote them: the column {printable(repr(author))}.")
+    elif ask.yes and maybe is not None:
+        typer.echo(
+            f"   The column {printable(repr(maybe))} may say who wrote them. It is not looked at unless --author-field "
+            "names it."
+        )
     columns = [name for name in found.columns if name not in (found.text_field, InputSettings.id_field)]
     if ask.yes or not columns:
         return choices
-    author = own_column(found, choices.author_field, AUTHORS)
     if author is None and choices.author_field is None:
-        named = ask(with_columns(OWN_AUTHOR, columns))
+        named = ask(replace(with_columns(OWN_AUTHOR, columns), proposed=maybe or NONE))
         author = None if named == NONE else named
         choices = replace(choices, author_field=author)
     columns = [name for name in columns if name != author]
-    topic = own_column(found, choices.topic_field, TOPICS)
+    topic = own_topics(found, choices.topic_field)
     if columns and topic is None and choices.topic_field is None:
         named = ask(with_columns(OWN_TOPIC, columns))
         topic = None if named == NONE else named
@@ -190,7 +197,7 @@ def _columns(choices: Choices, ask: Asking, own: Sequence[str]) -> Choices:
     from publius.evaluation.steps.older import public_columns
 
     with waiting("reading the public texts"):
-        names, usual = public_columns(choices)
+        names, usual, maybe = public_columns(choices)
     needed = {
         AUTHOR_FIELD: not choices.without_evidence,
         TOPIC_FIELD: choices.learns_topics or (choices.preserve or choices.reference) is None,
@@ -203,7 +210,7 @@ def _columns(choices: Choices, ask: Asking, own: Sequence[str]) -> Choices:
             typer.echo(f"   The public texts have no column {printable(repr(named))}.")
         elif named is not None or usual[question.name] is not None or not asked:
             continue
-        answer = ask(with_columns(question, names))
+        answer = ask(replace(with_columns(question, names), proposed=maybe[question.name] or NONE))
         column: dict[str, Any] = {f"public_{question.name}": None if answer == NONE else answer}
         if named is not None and getattr(choices, question.name) == named:
             column[question.name] = None
@@ -214,7 +221,10 @@ def _columns(choices: Choices, ask: Asking, own: Sequence[str]) -> Choices:
 def _of_kind(older: PublicCorpus) -> str:
     topics = f", on {len(older.topic_names):,} topics" if older.topic_names else ", without topics"
     if not older.packaged:
-        return f"{topics}."
+        who = (
+            "" if older.authors is None else f"; who wrote them: the column {printable(repr(older.authors))}"
+        )
+        return f"{topics}{who}."
     return f"{topics}: packaged passages of old books and papers, to try with. They say nothing about your texts."
 
 

@@ -22,7 +22,10 @@ from publius.vectors.learning.public_words import check_topics
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
 
-AUTHORS: Final = ("author", "user", "writer", "speaker", "customer", "name", "username", "from")
+AUTHORS: Final = ("author", "writer")
+MAYBE_AUTHORS: Final = ("user", "speaker", "customer", "name", "username", "from")
+"""Often columns of somebody or something else: proposed to whoever is asked, and taken unasked by nobody."""
+
 TOPICS: Final = ("topic", "label", "category", "product", "class", "theme", "department")
 FEWEST: Final = 20
 """Public texts below which nothing can be learned or judged."""
@@ -187,14 +190,14 @@ def check_not_among(texts: Iterable[str], public: Collection[str], which: str) -
         )
 
 
-def public_columns(choices: Choices) -> tuple[tuple[str, ...], dict[str, str | None]]:
-    """The columns of the public file but for that of texts, and those that are found by their names, by question."""
+def public_columns(
+    choices: Choices,
+) -> tuple[tuple[str, ...], dict[str, str | None], dict[str, str | None]]:
+    """The columns of the public file but for that of texts; by question those found by their names, and proposed."""
     found = _found(choices)
     names = tuple(name for name in found.columns if name != found.text_field)
-    return names, {
-        "author_field": _column(found, None, AUTHORS),
-        "topic_field": _column(found, None, TOPICS),
-    }
+    usual = {"author_field": _column(found, None, AUTHORS), "topic_field": _column(found, None, TOPICS)}
+    return names, usual, {"author_field": maybe_author(found), "topic_field": None}
 
 
 def _found(choices: Choices) -> Inspection:
@@ -229,9 +232,24 @@ def _named(choices: Choices, field: str, found: Inspection, own: Sequence[str]) 
     return (None,)
 
 
-def own_column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str | None:
-    """The column of the file to be released: as it was named, where it is there, or by a usual name; else None."""
-    return named if named in found.columns else found.told_by_name(usual)
+def own_topics(found: Inspection, named: str | None) -> str | None:
+    """The column of topics in the file to be released: as it was named, or by its name; None where there is none."""
+    return named if named in found.columns else found.told_by_name(TOPICS)
+
+
+def own_authors(found: Inspection, named: str | None) -> str | None:
+    """The column of authors in the file to be released: as it was named, or by its name; None where there is none.
+
+    Nobody knows it where the rows name their fields and several are called as those of authors are.
+    """
+    if named in found.columns:
+        return named
+    return None if _called_as_authors(found) else found.told_by_name(AUTHORS)
+
+
+def maybe_author(found: Inspection) -> str | None:
+    """The column that may say who wrote the texts, by its name, where none surely does."""
+    return None if found.by_name(AUTHORS) else next(iter(found.by_name(MAYBE_AUTHORS)), None)
 
 
 def check_author_column(found: Inspection, named: str | None) -> None:
@@ -239,11 +257,17 @@ def check_author_column(found: Inspection, named: str | None) -> None:
 
     One row may bring such a field: without authors nothing would be checked that is promised of them.
     """
-    if own_column(found, named, AUTHORS) is None and (usual := found.by_name(AUTHORS)):
+    if named not in found.columns and (usual := _called_as_authors(found)):
         raise UsageError(
             f"several fields are called as those of authors are ({', '.join(map(repr, usual))}), and one row must not "
             "decide which it is, so name it with --author-field. Nothing was released"
         )
+
+
+def _called_as_authors(found: Inspection) -> list[str]:
+    """The fields, where there are several and any row may have brought one."""
+    usual = found.by_name((*AUTHORS, *MAYBE_AUTHORS))
+    return usual if found.keyed and len(usual) > 1 else []
 
 
 def _column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str | None:

@@ -22,7 +22,7 @@ from publius.errors import DataError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.commands import about_options
 from publius.evaluation.steps.looking import check_said, reading
-from publius.evaluation.steps.older import AUTHORS
+from publius.evaluation.steps.older import own_authors
 from publius.evaluation.steps.walk import SIGNOFF
 from publius.files import new_folder, write_file
 from publius.files.progress import Advance
@@ -42,9 +42,7 @@ FEW: Final = 30
 
 def column_of_authors(found: Inspection, choices: Choices) -> str | None:
     """The column that is stated, or one that is called as such columns are; None where there is none."""
-    if choices.author_field is not None:
-        return choices.author_field
-    return found.told_by_name(AUTHORS)
+    return choices.author_field or own_authors(found, None)
 
 
 @final

@@ -20,15 +20,15 @@ from publius.evaluation.steps.kept import KEPT, Kept
 from publius.evaluation.steps.looking import check_said, reading
 from publius.evaluation.steps.names import private_digest
 from publius.evaluation.steps.older import (
-    AUTHORS,
     LEARNED,
     PUBLIC,
-    TOPICS,
     PublicCorpus,
     check_author_column,
     check_not_among,
     letters_of,
-    own_column,
+    maybe_author,
+    own_authors,
+    own_topics,
 )
 from publius.files.progress import Advance, Progress, unheard
 from publius.settings import (
@@ -304,12 +304,12 @@ class Walk:
     @property
     def own_author(self) -> str | None:
         """The column of authors in the file to be released; None where there is none."""
-        return own_column(self.found, self.choices.author_field, AUTHORS)
+        return own_authors(self.found, self.choices.author_field)
 
     @property
     def own_topic(self) -> str | None:
         """The column in the file to be released that says what the texts are about; None where there is none."""
-        return own_column(self.found, self.choices.topic_field, TOPICS)
+        return own_topics(self.found, self.choices.topic_field)
 
     @property
     def _own_corpus(self) -> Corpus:
@@ -325,6 +325,11 @@ class Walk:
             return
         check_author_column(self.found, self.choices.author_field)
         if self.own_author is None:
+            if (maybe := maybe_author(self.found)) is not None:
+                raise UsageError(
+                    f"the column {maybe!r} may say who wrote the texts, and documents of an author are declared: name "
+                    "the column with --author-field. Nothing was released"
+                )
             return
         documents = (item for item in self._own_corpus if isinstance(item, Document))
         names = (item.labels[self.own_author] for item in documents)
