@@ -10,8 +10,12 @@ import pytest
 
 import publius
 from fences import Fence
+from publius.documents import corpus as documents
 from publius.documents.corpus import Corpus
-from publius.errors import DocumentError
+from publius.documents.inspection import inspect
+from publius.errors import DataError, DocumentError
+from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.walk import Walk
 from publius.mechanisms.prototype import Prototype
 from publius.privacy import promise
 from publius.releases import own_texts, signoff
@@ -69,6 +73,37 @@ def _of_nobody(folder: Path) -> None:
         )
         assert found.telling == ("place",)
         assert "what was kept" in (found.no_evidence or "")
+
+
+def _joint(folder: Path) -> None:
+    """A value that stands only where one author signed with somebody else each time, in a list or an object."""
+    for joint in (
+        ["Xaver Huber", "Clerk {}"],
+        {"name": "Xaver Huber", "posts": "{}"},
+        [["Xaver Huber"], "Clerk {}"],
+    ):
+        rows: list[dict[str, object]] = [
+            {"text": "a tiny thing", "place": "north", "author": f"writer {n}"} for n in range(40)
+        ]
+        for number in range(9):
+            rows[number] |= {
+                "place": "Elm",
+                "author": json.loads(json.dumps(joint).replace("{}", f"{number}")),
+            }
+        path = folder / "texts.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        corpus = replace(publius.open_corpus(path, keep=["place"], number=True), beside=("author",))
+        with pytest.raises(
+            DataError, match=r"^document 1, line 1: (a document has 2 authors|an author's id must be)"
+        ) as no:
+            own_texts.examine(corpus, _labels(), author_field="author", kept=["place"])
+        assert "Huber" not in str(no.value)
+        walk = Walk(
+            path, inspect(path), None,
+            Choices(preserve="topic", without_evidence=True, documents_per_author=2),
+        )  # fmt: skip
+        with pytest.raises(DataError, match=r"^document 1, line 1: "):
+            walk.check_authors()
 
 
 def _labels() -> Plan:
@@ -149,6 +184,12 @@ FENCES = (
         "kept values that are not known to be several authors' leave no verdict",
         _of_nobody,
         lambda patch: patch.setattr(own_texts, "SHARED", 1),
+    ),
+    Fence(
+        13,
+        "a row that several authors signed is refused where authors are counted",
+        _joint,
+        lambda patch: patch.setattr(documents, "one_author", lambda value: value),
     ),
     Fence(13, "kept values that are mostly one author's leave no verdict", _mostly_one, _any_share_of_rows),
     Fence(13, "kept values are looked at with the label beside them", _one_a_topic, _any_share_of_rows),

@@ -389,11 +389,11 @@ ODD = [
     "x" * 300,
     "\ud800",
     ["anna"],
-    ["anna", "bert"],
+    "anna, bert",
     17.0,
     float("nan"),
     None,
-    {"a": 1},
+    True,
     "\ufdfa" * 200,
 ]
 

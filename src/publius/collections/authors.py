@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from publius.errors import DataError, how_many
-from publius.text.author_names import counted_name, identifier_key, name_key, plain_name
+from publius.text.author_names import counted_name, identifier_key, name_key, one_author, plain_name
 
 MOST_NAMES: Final = 20_000
 """Authors among whom those who may be one person are looked for; among more it would take memory for each letter."""
@@ -28,19 +28,13 @@ def author_key(value: object) -> str | None:
     None where no author is named.
 
     Numbers are written in decimal; 17.0 is 17, as spreadsheets give whole numbers. A list of one name is that name.
-    `DataError` for several authors or anything else: the caller adds the place of the row. No id is in the message.
+    `DataError` for several authors (`one_author`) or anything else: the caller adds the place of the row. No id is in
+    the message.
     """
     if type(value) is str and value.isascii() and value.isprintable() and len(value) <= LONGEST_NAME:
         # Such text is its own NFKC; most names are, and every row has one.
         return value.casefold().strip() or None
-    if isinstance(value, list | tuple):
-        named = [key for key in map(author_key, value) if key is not None]
-        if len(named) > 1:
-            raise DataError(
-                f"a document has {len(named)} authors: the promise is to one author with all of his documents, so give "
-                "one of them, or a name that stands for all of them together"
-            )
-        return named[0] if named else None
+    value = one_author(value)
     if value is None or (isinstance(value, float) and value != value):
         return None
     if isinstance(value, float) and value.is_integer():
@@ -58,9 +52,10 @@ def author_key(value: object) -> str | None:
 def counted_key(value: object) -> str | None:
     """The author a row counts as where documents of one author are looked for; None for a row that names nobody.
 
-    However a name is written it is one author's. What can be no author's id counts as an author's all the same, so that
-    no row goes uncounted.
+    However a name is written it is one author's. What else can be no author's id counts as an author's all the same, so
+    that no row goes uncounted; `DataError` for several authors: each list would be a name of its own.
     """
+    value = one_author(value)
     try:
         key = author_key(value)
     except DataError:

@@ -26,11 +26,12 @@ from publius.documents.row_readers import RECORD_LIMIT, Row, bad_row, kind_of
 from publius.documents.seen_ids import IdSet
 from publius.documents.standard_input import DASH, held_input
 from publius.documents.table_form import TableForm, checked_encoding, find_form
-from publius.errors import DocumentError, PolicyError, UsageError
+from publius.errors import DataError, DocumentError, PolicyError, UsageError
 from publius.files import os_errors, shown, storage_error
 from publius.files.arrivals import passed_over
 from publius.files.reading import files_sha256
 from publius.settings import InputSettings, Quotes
+from publius.text.author_names import one_author
 from publius.text.normal_form import compared
 
 T = TypeVar("T")
@@ -192,6 +193,7 @@ class Corpus:
     values: bool = False
     charged_field: str | None = None
     beside: tuple[str, ...] = ()
+    authors: str | None = None
 
     def __iter__(self) -> Iterator[Document | BadDocument]:
         """Each document in order. Raises `DocumentError` when the next cannot be found or there is none."""
@@ -333,13 +335,24 @@ class Corpus:
             labels = {name: self._label(row.fields, name) for name in self.keep} if self.keep else {}
             if self.beside:
                 labels |= {
-                    name: _looked_at(row.fields.get(name)) for name in self.beside if name not in labels
+                    name: _looked_at(self._of_one(row.fields.get(name), name, position, row.place))
+                    for name in self.beside
+                    if name not in labels
                 }
             subject = None if self.subject_field is None else _id(row.fields, self.subject_field, "subject")
             charged = None if self.charged_field is None else _id(row.fields, self.charged_field)
         except DocumentError as refused:
             return self._bad(position, identity, row.place, str(refused), path)
         return Document(identity, text, labels, position, charged or self._account(path, identity), subject)
+
+    def _of_one(self, value: object, name: str, position: int, place: str) -> object:
+        """A value of a field that stands beside; of that of authors the one that it names."""
+        if name != self.authors:
+            return value
+        try:
+            return one_author(value)
+        except DataError as error:
+            raise DataError(f"{', '.join(filter(None, (f'document {position}', place)))}: {error}") from None
 
     def _bad(
         self, position: int, identity: str | None, place: str, reason: str, path: int | None

@@ -301,9 +301,9 @@ def examine(
     """What ``plan`` makes of every document of ``corpus`` that can be read.
 
     ``topic_field`` and ``author_field`` are among the fields that the corpus keeps, to be looked at only; ``kept`` are
-    those that leave with the rows as they are, and are looked at together.
+    those that leave with the rows as they are, and are looked at together. `DataError` for a row with several authors.
     """
-    documents = (item for item in corpus if isinstance(item, Document))
+    documents = (item for item in replace(corpus, authors=author_field) if isinstance(item, Document))
     total = blank = hardly = 0
     unfit: int | None = None
     probabilities: list[float] = []

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from typing import Final, final
 
 import regex
 
+from publius.errors import DataError
 from publius.text.normal_form import normal_form
 
 _APOSTROPHES: Final = "'\u2019\u02bc`"
@@ -16,6 +18,29 @@ _EDGE: Final = regex.compile(r"(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})")
 _ZEROS: Final = regex.compile(r"(?<!\p{N})0+(?=\p{N})")
 _RUN: Final = regex.compile(r"\p{L}+|\p{N}+")
 _ADDRESS: Final = regex.compile(r"<[^<>]*+>")
+
+
+def one_author(value: object) -> object:
+    """What a field of authors holds; of a list with one name that name, and None where it holds none.
+
+    `DataError` for several authors, and for an object: the caller adds the place of the row. No name is in the message.
+    """
+    if isinstance(value, list | tuple):
+        named = [each for each in map(one_author, value) if not _is_nobody(each)]
+        if len(named) > 1:
+            raise DataError(
+                f"a document has {len(named)} authors: the promise is to one author with all of his documents, so give "
+                "one of them, or a name that stands for all of them together"
+            )
+        return named[0] if named else None
+    if isinstance(value, Mapping):
+        raise DataError(f"an author's id must be text or a number, not {type(value).__name__}")
+    return value
+
+
+def _is_nobody(value: object) -> bool:
+    blank = isinstance(value, str) and not without_invisible(value).strip()
+    return value is None or value != value or blank
 
 
 def without_invisible(name: str) -> str:

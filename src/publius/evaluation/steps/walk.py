@@ -315,7 +315,8 @@ class Walk:
     def _own_corpus(self) -> Corpus:
         """The same documents with their authors and topics, which are looked at and not released: every one of them."""
         looked_at = (self.own_topic, self.own_author)
-        return replace(self.corpus, beside=tuple(name for name in looked_at if name is not None))
+        beside = tuple(name for name in looked_at if name is not None)
+        return replace(self.corpus, beside=beside, authors=self.own_author)
 
     def check_authors(self) -> None:
         """`DataError` where an author has more documents than were declared, before anything is attacked."""
