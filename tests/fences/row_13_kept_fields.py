@@ -131,6 +131,16 @@ def _one_a_topic(folder: Path) -> None:
 
 def _any_share_of_rows(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(own_texts, "FEW_ROWS", 1.0)
+    _never_far_above(patch)
+
+
+def _never_far_above(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(own_texts, "_far_above", lambda group, among: 0.0)
+
+
+def _no_busiest(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(own_texts, "_of_busiest", lambda groups: 0)
+    _never_far_above(patch)
 
 
 def _mostly_one(folder: Path) -> None:
@@ -145,6 +155,20 @@ def _mostly_one(folder: Path) -> None:
     corpus = replace(publius.open_corpus(path, keep=["place"], number=True), beside=("author",))
     found = own_texts.examine(corpus, _labels(), author_field="author", kept=["place"])
     assert found.telling == ("place",)
+
+
+def _of_the_busiest(folder: Path) -> None:
+    """Who wrote much wrote nearly all of a place, and nothing elsewhere; always to say his name is as often right."""
+    path = folder / "texts.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for number, (words, _) in enumerate(public_documents(405, seed=9)):
+            writer = "Ann" if number < 150 else f"w{number % 5}" if number < 165 else f"v{number % 60}"
+            row = {"text": " ".join(words), "place": "x" if number < 165 else "y", "author": writer}
+            file.write(json.dumps({"id": str(number), **row}) + "\n")
+    corpus = replace(publius.open_corpus(path, keep=["place"], number=True), beside=("author",))
+    found = own_texts.examine(corpus, _labels(), author_field="author", kept=["place"])
+    assert found.telling == ("place",)
+    assert "or mostly of one" in (found.no_evidence or "")
 
 
 def _most_beside_a_label(folder: Path) -> None:
@@ -192,12 +216,18 @@ FENCES = (
         lambda patch: patch.setattr(documents, "one_author", lambda value: value),
     ),
     Fence(13, "kept values that are mostly one author's leave no verdict", _mostly_one, _any_share_of_rows),
+    Fence(
+        13,
+        "a kept value that names the busiest author leaves no verdict",
+        _of_the_busiest,
+        _never_far_above,
+    ),
     Fence(13, "kept values are looked at with the label beside them", _one_a_topic, _any_share_of_rows),
     Fence(
         13,
         "kept values that are mostly one author's beside a label leave no verdict",
         _most_beside_a_label,
-        lambda patch: patch.setattr(own_texts, "_of_busiest", lambda groups: 0),
+        _no_busiest,
     ),
     Fence(
         13,

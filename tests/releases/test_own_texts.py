@@ -288,6 +288,16 @@ def test_a_kept_column_that_names_more_authors_beside_a_label_leaves_no_verdict(
     assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ()
 
 
+def test_a_kept_column_is_not_told_of_who_wrote_much_in_all_places(tmp_path, plan):
+    """Of 72 rows of each place: as many here as there, a few more, or plainly more."""
+    for here, there, telling in ((36, 36, ()), (30, 42, ()), (10, 50, ("place",))):
+        found = [{**row, "place": "xy"[n % 2], "author": f"w{n // 2 % 7}"} for n, row in enumerate(rows(144))]
+        for row in (*found[0 : 2 * here : 2], *found[1 : 2 * there : 2]):
+            row["author"] = "busy"
+        corpus = corpus_of(store(tmp_path / "t.jsonl", found), keep=("author", "place"))
+        assert examine(corpus, plan, author_field="author", kept=["place"]).telling == telling
+
+
 SPELLINGS = ["Zoe Smith", "Smith, Zoe", "ZOE SMITH", "Zoe  Smith", "Zoë Smith", "zoe smith <z@x.org>"]
 
 

@@ -47,6 +47,17 @@ The share of authors whom a release may add by default, `publius.evaluation.verd
 SHARED: Final = 5
 """Authors who must share a value of the kept fields for a verdict that was made without them to stand."""
 
+MOSTLY: Final = 0.5
+"""The share of a value's rows above which it may name their busiest author, whoever else has it."""
+
+FAR_ABOVE: Final = 0.2
+"""It does where that is so much above his share of all rows, or of those of the label beside it.
+
+Whoever names the busiest author of all is right for his rows as it is: their mean does not show that a value says which
+they are. With `SHARED` authors a value has nine rows at least before one of them can have most; among as few, somebody
+who wrote much has most of them by chance, too, and whoever reads the rows is as right.
+"""
+
 NOT_SHUFFLED: Final = (
     "the rows have ids of their own, or stand in the order in which they were read, and no attack on public texts was "
     "given that: it may say who wrote a row, or which rows are by one author. For a verdict release them under "
@@ -57,7 +68,7 @@ NOT_SHUFFLED: Final = (
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
 )
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
 _BATCH: Final = 512
@@ -168,11 +179,11 @@ class OwnTexts:
         subjects: those that stand out, the most striking first; None where the reference knows no subjects.
         labels: how often a label is right, against a column of the texts; None where none was named.
         authors: None where no column of authors was named.
-        telling: kept fields some of whose values fewer than `SHARED` authors are known to have, or with which whoever
-            names the busiest author of each value is right more often by more than `FEW_ROWS`; all of them where either
-            is so, for more than `FEW_ROWS` of the rows, of the values with the label that most probably stands beside
-            them, against the label alone; where words that are no label's stand beside them; or where no column of
-            authors was named.
+        telling: kept fields some of whose values fewer than `SHARED` authors are known to have, or one has mostly
+            (`MOSTLY`, `FAR_ABOVE`), or with which whoever names the busiest author of each value is right more often by
+            more than `FEW_ROWS`; all of them where one of these is so, for more than `FEW_ROWS` of the rows, of the
+            values with the label that most probably stands beside them, against the label alone; where words that are
+            no label's stand beside them; or where no column of authors was named.
         placed: whether the rows have ids of their own, or stand in the order in which they were read.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
@@ -216,9 +227,9 @@ class OwnTexts:
         if self.telling:
             return (
                 f"values of what was kept ({', '.join(self.telling)}), or these with what stands beside them in "
-                f"more than {FEW_ROWS:.0%} of the rows, may be those of fewer than {SHARED} authors, or let "
-                "more of them be named, and no attack on public texts was given them: leave them out, or, where a "
-                "label stands beside them, make their values coarser"
+                f"more than {FEW_ROWS:.0%} of the rows, may be those of fewer than {SHARED} authors, or mostly of one "
+                "(in more than half of their rows), or let more of them be named, and no attack on public texts was "
+                "given them: leave them out, or, where a label stands beside them, make their values coarser"
             )
         if self.unfit <= TOO_MANY:
             return None
@@ -376,13 +387,22 @@ class _Sharing:
     @property
     def tells(self) -> bool:
         """Whether few share a kept value, or it helps whoever names the busiest author, alone or beside a label."""
-        if any(len(each) < SHARED for each in self._written.values()):
-            return True
         whole = sum(self._labelled.values(), Counter[str]())
+        if any(len(each) < SHARED or _far_above(each, whole) for each in self._written.values()):
+            return True
         few = sum(each.total() for each in self._beside.values() if len(each) < SHARED)
+        mostly = sum(_far_above(each, self._labelled[label]) for (_, label), each in self._beside.items())
         alone = _of_busiest(self._written.values()) - _of_busiest([whole])
         beside = _of_busiest(self._beside.values()) - _of_busiest(self._labelled.values())
-        return max(few, alone, beside) > FEW_ROWS * whole.total()
+        return max(few, mostly, alone, beside) > FEW_ROWS * whole.total()
+
+
+def _far_above(group: Counter[str], among: Counter[str]) -> float:
+    """How many more rows of a group are by its busiest author than among which it stands; 0 where he is not plain."""
+    ((name, rows),) = group.most_common(1)
+    usual = among[name] / among.total()
+    share = rows / group.total()
+    return rows - usual * group.total() if share > MOSTLY and share > usual + FAR_ABOVE else 0.0
 
 
 def _of_busiest(groups: Iterable[Counter[str]]) -> int:
