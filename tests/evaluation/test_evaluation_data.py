@@ -37,7 +37,10 @@ def test_chance_is_that_of_the_commonest_label_of_the_texts_attacked(tmp_path):
     extra = {"id": "ada-2", "author": "ada", "topic": "sea", "role": "known", "text": text("ada", 5)}
     assert opened(tmp_path, [*rows(), extra]).chance("author") == 0.25
     one_more = [
-        {**row, "id": f"{row['id']}{n}"} for n in range(2) for row in rows() if row["id"] == "ada-unknown"
+        {**row, "id": f"{row['id']}{n}", "text": text("ada", 7 + n)}
+        for n in range(2)
+        for row in rows()
+        if row["id"] == "ada-unknown"
     ]
     assert opened(tmp_path, [*rows(), extra, *one_more]).chance("author") == 3 / 6
     assert opened(tmp_path, [*rows(), *one_more]).chance("author") == 3 / 6, "whatever there is to learn from"

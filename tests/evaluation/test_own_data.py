@@ -63,15 +63,37 @@ def test_an_author_under_several_spellings_is_one(tmp_path):
     assert "spelling" not in open_dataset(table(tmp_path / "same.csv", letters())).split
 
 
-def test_a_letter_that_many_send_is_attacked_once(tmp_path):
+@pytest.mark.parametrize("parts", [None, 2])
+@pytest.mark.parametrize("role", [None, "unknown"])
+def test_a_letter_that_many_send_is_attacked_once(tmp_path, parts, role):
     """They add nothing but texts of which nobody can be named, and a verdict would be the milder for each."""
-    form = text("ada", 50)
+    form, given = text("ada", 50), {} if role is None else {"role": role}
     sent = [f"{form.upper()} letter {turn}" for turn in range(2)]
-    campaign = [{"author": f"sender {n}", "text": each + "!" * n} for n in range(30) for each in sent]
-    alone = open_dataset(table(tmp_path / "letters.csv", letters()), parts=2)
-    data = open_dataset(table(tmp_path / "both.csv", [*letters(), *campaign]), parts=2)
-    assert {*data.authors} == {*alone.authors, "sender 0"}
-    assert "58 texts written under another author's name, too, are left out" in data.split
+    campaign = [
+        {"author": f"sender {n}", "text": each + "!" * n, **given} for n in range(30) for each in sent * 2
+    ]
+    own = [
+        {**row, **({"role": ("known", "unknown")[at % 2]} if role else {})}
+        for at, row in enumerate(letters())
+    ]
+    if role:  # whoever is attacked is known by a letter of his own
+        own += [{"author": f"sender {n}", "text": text("ben", 200 + n), "role": "known"} for n in range(30)]
+    alone = open_dataset(table(tmp_path / "letters.csv", own), parts=parts)
+    data = open_dataset(table(tmp_path / "both.csv", [*own, *campaign]), parts=parts)
+    assert {t.author for t in data.unknown} - {t.author for t in alone.unknown} == {"sender 0"}
+    assert len(data.unknown) - len(alone.unknown) == (1 if (parts, role) == (None, None) else 2)
+    assert "118 texts equal to an earlier one are left out" in data.split
+
+
+def test_equal_texts_without_an_author_are_attacked_once(tmp_path):
+    """Which of two equal texts a release is of cannot be told: each copy would make the verdict milder."""
+    records = [{"text": text(author, n, 60)} for author in AUTHORS for n in range(3)]
+    data = open_dataset(table(tmp_path / "notes.csv", [*records, *records[:1] * 9]))
+    assert (len(data.unknown), data.alone) == (12, True)
+    assert "9 texts equal to an earlier one are left out" in data.split
+    signed = [{**row, "author": author} for row, author in zip(records, ("", *"aabbccddeef"), strict=True)]
+    data = open_dataset(table(tmp_path / "some.csv", [*signed, {**signed[0], "author": "a"}]))
+    assert "equal to an earlier one" not in data.split  # what teaches takes nobody's text away
 
 
 def test_columns_by_other_names(tmp_path):

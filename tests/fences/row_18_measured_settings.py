@@ -57,7 +57,7 @@ def _followed(folder: Path) -> None:
         "".join(json.dumps({"text": f"the judge crossed the bridge {n}"}) + "\n" for n in range(6))
     )
     rows = [
-        {"id": f"{a}{n}", "author": a, "topic": "x", "text": f"the judge crossed the bridge {n}",
+        {"id": f"{a}{n}", "author": a, "topic": "x", "text": f"the judge crossed the bridge {n} {a}",
          "role": "known" if n else "unknown"}
         for a in "abc" for n in range(3)
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, final
@@ -15,7 +15,7 @@ from typing import Any, Final, final
 from publius.documents.samples import sample_corpora
 from publius.errors import DataError, DocumentError, UsageError
 from publius.evaluation.data import Dataset, LabeledText, make_dataset
-from publius.evaluation.own_data import Columns, OwnRows, read_rows, topic_rows
+from publius.evaluation.own_data import Columns, OwnRows, once, read_rows, topic_rows
 from publius.evaluation.stories import split_story
 from publius.files import read_bytes_limited, shown
 
@@ -56,17 +56,23 @@ def open_dataset(
 def _reader(path: str | os.PathLike[str], columns: Columns, *, taught: bool, parts: int | None) -> OwnRows:
     if isinstance(path, str) and path.startswith(_DEMO):
         found = _manifest_problem(sample_corpora() / _MANIFEST, path.removeprefix(_DEMO))
-        return OwnRows(tuple(found), _GIVEN)
+        return _different(found, _GIVEN)
     folder = Path(path)
     if (folder / _PAN_META).is_file():
-        return OwnRows(tuple(_pan(folder)), _GIVEN)
+        return _different(_pan(folder), _GIVEN)
     for manifest in (folder / _MANIFEST, folder.parent / _MANIFEST):
         if folder.is_dir() and manifest.is_file():
-            return OwnRows(tuple(_manifest_problem(manifest, folder.name)), _GIVEN)
+            return _different(_manifest_problem(manifest, folder.name), _GIVEN)
     if folder.is_dir() and any(part.is_dir() for part in folder.iterdir()):
         said = "the first 2,000 words of each story are known, its last 1,000 are attacked"
-        return OwnRows(tuple(_story_folders(folder)), said)
+        return _different(_story_folders(folder), said)
     return read_rows(folder, columns, taught=taught, parts=parts)
+
+
+def _different(texts: Iterable[LabeledText], said: str) -> OwnRows:
+    """The texts in their roles, each that is attacked once."""
+    kept, left = once(texts)
+    return OwnRows(tuple(kept), said + left)
 
 
 # Stories --------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Rows of one's own as they are: which columns hold what, and who is known and who is attacked where nothing says it.
 
-Where there is a role for each text, it decides. Otherwise, in this order:
+Of equal texts that are to be attacked the first one counts. Where there is a role for each text, it decides. Otherwise,
+in this order:
 
 - no author: every text is its own candidate, and all that can be asked is which text a release is of, and its topic;
   where some have one, the texts that have none are left out of what is known and attacked, and counted. Every second
@@ -66,11 +67,11 @@ def read_rows(
     texts, roles, merged = _labeled(path, columns)
     present = _present(path, texts, columns) | ({"role"} if roles else set())
     complete, said = _complete(texts, present)
+    different, sent = once(complete, signed="author" in present)
     if parts is None or "author" not in present:
-        own = _in_roles(path, complete, present, taught=taught)
-        return replace(own, split=own.split + said + merged)
-    different, sent = _once(complete)
-    own = _crossed(different, parts)
+        own = _in_roles(path, different, present, taught=taught)
+    else:
+        own = _crossed(different, parts)
     return replace(own, split=own.split + said + sent + merged)
 
 
@@ -133,19 +134,24 @@ def _complete(texts: Sequence[LabeledText], present: frozenset[str]) -> tuple[li
     return kept, "".join(_left_out(count, f"without {what}") for what, count in lacking.items())
 
 
-def _once(texts: Sequence[LabeledText]) -> tuple[list[LabeledText], str]:
-    """The same without attacked texts that stand under another author's name before, and how many, in words.
+def once(texts: Iterable[LabeledText], *, signed: bool = True) -> tuple[list[LabeledText], str]:
+    """The same without attacked texts that stand there before, under whatever name, and how many, in words.
 
-    Nobody is named by a letter that many send: their texts would say of all others that few are named.
+    Nobody is named by a letter that many send: their texts would say of all others that few are named. The copies of
+    one author would be known beside the one that is attacked. Where others are ``signed``, a text that is not teaches.
     """
     kept: list[LabeledText] = []
-    first: dict[str, str] = {}
+    before: set[str] = set()
+    copies = 0
     for text in texts:
-        told = text.role == "unknown" and text.author is not None
-        if not told or first.setdefault(plain_letters(text.text), text.author or "") == text.author:
-            kept.append(text)
-    sent = "written under another author's name, too,"
-    return kept, _left_out(len(texts) - len(kept), sent)
+        if text.role == "unknown" and (text.author is not None or not signed):
+            letters = plain_letters(text.text)
+            if letters in before:
+                copies += 1
+                continue
+            before.add(letters)
+        kept.append(text)
+    return kept, _left_out(copies, "equal to an earlier one")
 
 
 def _lacks(text: LabeledText, present: frozenset[str]) -> str | None:

@@ -308,7 +308,7 @@ def originals_of_words(
 
 
 def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
+    known = [value for value in values if value not in (None, np.inf)]  # of the only text none is near
     return median(known) if known else None
 
 
