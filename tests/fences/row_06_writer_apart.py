@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +95,44 @@ def _nothing_else(folder: Path) -> None:
     assert {FILES, CALLS} <= {*summary.held}
 
 
+def _environment_made_in(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let this installation's prefix be a folder, as where ``python -m venv .`` or ``conda create -p .`` was typed."""
+    paths = {**sysconfig.get_paths(), "data": str(folder), "scripts": str(folder)}
+    patch.setattr(sysconfig, "get_paths", lambda: paths)
+    for name in ("prefix", "exec_prefix", "base_prefix"):
+        patch.setattr(sys, name, str(folder))
+
+
+def _prefix_is_hidden(folder: Path) -> None:
+    """An environment that was made in the folder of the documents shows a writer nothing of theirs."""
+    with pytest.MonkeyPatch.context() as patch:
+        _environment_made_in(patch, folder)
+        (folder / "lib").mkdir()
+        (folder / "ownwriter.py").touch()
+        (folder / "plugins").mkdir()
+        patch.syspath_prepend(str(folder))
+        run._copy_module("python:ownwriter:Mine", folder / "plugins")
+        assert (folder / "plugins" / "ownwriter.py").exists()  # it is not installed
+        shutil.rmtree(folder / "plugins")
+        _nothing_else(folder)
+        patch.chdir(folder)
+        assert child.parted([str(folder)]) == ([], [str(folder)])  # nor is it searched before our own
+
+
+def _not_beside_modules(folder: Path) -> None:
+    """Where Python's modules lie nobody works with a writer from outside."""
+    modules = folder / "site-packages" / "work"
+    modules.mkdir(parents=True)
+    paths = {**sysconfig.get_paths(), "purelib": str(modules.parent)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sysconfig, "get_paths", lambda: paths)
+        patch.chdir(modules)
+        with pytest.raises(
+            PolicyError, match=r"work' lies in .*site-packages', which a writer of your own may look"
+        ):
+            _written(folder)
+
+
 def _only_when_typed(folder: Path) -> None:
     """Where the system holds nothing, it takes a typed word."""
     (folder / "first").mkdir()
@@ -164,10 +204,20 @@ def _all_of_open_files(patch: pytest.MonkeyPatch) -> None:
 def _public_folder_is_listed(patch: pytest.MonkeyPatch) -> None:
     real = run._readable
 
-    def readable(place: Path, public: run._Public, *, network: bool) -> list[tuple[str, str]]:
-        return [*real(place, public, network=network), *((str(path.parent), "list") for path in public.files)]
+    def readable(public: run._Public, *, network: bool) -> list[tuple[str, str]]:
+        return [*real(public, network=network), *((str(path.parent), "list") for path in public.files)]
 
     patch.setattr(run, "_readable", readable)
+
+
+def _prefix_is_read(patch: pytest.MonkeyPatch) -> None:
+    real = run._readable
+
+    def readable(public: run._Public, *, network: bool) -> list[tuple[str, str]]:
+        return [*real(public, network=network), (sys.prefix, "read")]
+
+    patch.setattr(run, "_readable", readable)
+    patch.setattr(run, "_check_hidden", lambda readable, *folders: None)
 
 
 def _nobody_asks(patch: pytest.MonkeyPatch) -> None:
@@ -182,6 +232,15 @@ FENCES = (
     Fence(6, "a writer apart opens no socket and changes no mode", _nothing_else, _all_calls),
     Fence(6, "a writer apart changes and locks no file that it may read", _nothing_else, _all_of_open_files),
     Fence(6, "a writer apart lists no folder of a public file", _nothing_else, _public_folder_is_listed),
+    Fence(
+        6, "a writer apart reads nothing where the environment was made", _prefix_is_hidden, _prefix_is_read
+    ),
+    Fence(
+        6,
+        "nobody works with a writer from outside among the modules",
+        _not_beside_modules,
+        lambda patch: patch.setattr(run, "_check_hidden", lambda readable, *folders: None),
+    ),
     Fence(
         6,
         "texts of a writer that nothing held are not signed for",

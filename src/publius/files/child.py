@@ -21,6 +21,7 @@ _START: Final = (
     "runpy.run_module(name, run_name='__main__', alter_sys=True)"
 )
 _MOVING: Final = threading.Lock()
+_MODULES: Final = ("stdlib", "platstdlib", "purelib", "platlib")
 SEARCH: Final = "PYTHONPATH"
 SAFE: Final = "PYTHONSAFEPATH"
 
@@ -81,11 +82,16 @@ def parted(folders: list[str]) -> tuple[list[str], list[str]]:
     named = {*searched(), _here()}
     foreign = [each for each in folders if os.path.abspath(each or _here()) in named]
     if foreign:  # rarely: it takes a while
-        from sysconfig import get_paths
-
-        installed = {os.path.abspath(each) for each in get_paths().values()}
+        installed = installation()
         foreign = [each for each in foreign if os.path.abspath(each or _here()) not in installed]
     return [each for each in folders if each not in foreign], foreign
+
+
+def installation() -> set[str]:
+    """The folders of Python's modules. The prefix is not one: an environment may be made among the documents."""
+    from sysconfig import get_paths
+
+    return {os.path.abspath(path) for name, path in get_paths().items() if name in _MODULES}
 
 
 @contextmanager

@@ -14,7 +14,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -208,12 +207,15 @@ def _run(
     progress: Advance,
 ) -> tuple[str, ...]:
     """Let the writer's process write what is not written yet; what the kernel held it to."""
+    readable = _readable(public, network=port is not None)
     ids = [bag.id for bag in read_bags(folder, manifest)]
     heard = Heard(settings.writer, ids, kept.places, manifest.get("warning"))
     with (
         os_errors("start the writer's process", folder),
         tempfile.TemporaryDirectory(prefix="publius-") as place,
     ):
+        if settings.writer.startswith(PYTHON) and not settings.unconfined:
+            _check_hidden(readable, folder, kept.path.parent, Path.cwd())
         bags, plugins, scratch = (Path(place, name) for name in ("release", "writer", "scratch"))
         for each in (bags, plugins, scratch):
             each.mkdir()
@@ -230,7 +232,7 @@ def _run(
             "plugins": str(plugins),
             "port": port,
             "key": os.environ.get(KEY) if port is not None else None,
-            "rules": [*_readable(Path(place), public, network=port is not None), (str(scratch), "write")],
+            "rules": [*readable, (str(Path(place).resolve()), "read"), (str(scratch), "write")],
         }
         for line in _lines(_started(bags, scratch), json.dumps(job).encode()):
             try:
@@ -294,20 +296,35 @@ def _pipe(end: IO[bytes] | None) -> IO[bytes]:
     return end
 
 
-def _readable(place: Path, public: _Public, *, network: bool) -> list[Rule]:
-    """What the process may read, with what is below it; or only list, which finding modules needs."""
+def _readable(public: _Public, *, network: bool) -> list[Rule]:
+    """The system's part of what the process may read, with what is below it; or only list, to find modules.
+
+    Of a prefix only Python's own: the environment may have been made in the very folder of the documents.
+    """
     package = Path(__file__).parents[2]
-    python = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()}
-    given = (place, package, public.reference)
+    base, libraries = Path(sys.base_prefix), ("lib/lib*.so*", "lib64/lib*.so*")
     whole = [
-        *sorted(python - {"/", "/usr"}),
+        *sorted(child.installation()),
+        child.command(APART)[0],  # the interpreter: `platform` looks there for the C library's version
+        str(Path(sys.prefix, "pyvenv.cfg")),
+        *(str(path) for pattern in libraries for path in base.glob(pattern) if path.is_file()),
+        *(str(base / path) for path in ("ssl/openssl.cnf", "share/zoneinfo")),
         *_SYSTEM,
-        *(_NETWORK if network else ()),
-        *(str(each.resolve()) for each in given if each is not None),
+        *((*_NETWORK, str(base / "ssl/cert.pem")) if network else ()),
+        *(str(each.resolve()) for each in (package, public.reference) if each is not None),
     ]
-    if sys.base_prefix == "/usr":
-        whole += [path for path in sysconfig.get_paths().values() if path.startswith("/usr/")]
     return [*((path, "read") for path in whole), (str(package.parent), "list")]
+
+
+def _check_hidden(readable: list[Rule], *folders: Path) -> None:
+    """`PolicyError` where a folder of the user's lies in what a writer from outside may read or list."""
+    for path, _ in readable:
+        for folder in folders:
+            if folder.resolve().is_relative_to(Path(path).resolve()):
+                raise PolicyError(
+                    f"{shown(folder)} lies in {shown(path)}, which a writer of your own may look into: let the "
+                    "release, the output and the folder that you work in lie outside Python's and the system's folders"
+                )
 
 
 def _copy_module(name: str, plugins: Path) -> None:
@@ -323,7 +340,7 @@ def _copy_module(name: str, plugins: Path) -> None:
             f"{name:.200} is not python:MODULE:CLASS of something that can be imported: is it on PYTHONPATH?"
         )
     origin = Path(found.origin)
-    installed = (Path(path).resolve() for path in sysconfig.get_paths().values())
+    installed = (Path(path).resolve() for path in child.installation())
     if any(origin.resolve().is_relative_to(path) for path in installed):
         return
     package = bool(found.submodule_search_locations)
