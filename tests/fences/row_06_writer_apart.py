@@ -27,7 +27,7 @@ from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
 
 _WRITER = """
-import ctypes, fcntl, os, socket
+import asyncio, ctypes, fcntl, os, socket
 from publius.releases.writing.writer import AbstractTextWriter, Written
 
 def tried(name, action):
@@ -50,6 +50,9 @@ class Mine(AbstractTextWriter):
         for family in (socket.AF_UNIX, socket.AF_INET):
             for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
                 done += tried("socket", lambda: socket.socket(family, kind).close())
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+            done += tried("pair", lambda: socket.socketpair(socket.AF_UNIX, kind))
+        asyncio.run(asyncio.sleep(0))  # takes a pair of streams, which lead nowhere else
         done += tried("program", lambda: os.posix_spawn("/bin/true", ["true"], {{}}))
         done += tried("signal", lambda: os.kill(1, 0))
         done += tried("lock", lambda: fcntl.flock(os.open(here, os.O_RDONLY), fcntl.LOCK_SH))
@@ -197,6 +200,10 @@ def _all_calls(patch: pytest.MonkeyPatch) -> None:
     _started_with(patch, "confinement.refuse_calls = lambda internet: True")
 
 
+def _all_pairs(patch: pytest.MonkeyPatch) -> None:
+    _started_with(patch, "from publius.releases.writing import system_calls; system_calls._PAIR = (-1, -1)")
+
+
 def _all_of_open_files(patch: pytest.MonkeyPatch) -> None:
     _started_with(patch, "from publius.releases.writing import system_calls; system_calls._OF_FILES.clear()")
 
@@ -230,6 +237,7 @@ def _links_followed(patch: pytest.MonkeyPatch) -> None:
 
 FENCES = (
     Fence(6, "a writer apart opens no socket and changes no mode", _nothing_else, _all_calls),
+    Fence(6, "a writer apart has no socket by making two", _nothing_else, _all_pairs),
     Fence(6, "a writer apart changes and locks no file that it may read", _nothing_else, _all_of_open_files),
     Fence(6, "a writer apart lists no folder of a public file", _nothing_else, _public_folder_is_listed),
     Fence(

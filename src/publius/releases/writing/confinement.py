@@ -30,8 +30,8 @@ HOLDS: Final = {
     FILES: "it can open the release, public copies, the Python installation and the system's libraries (with a server "
     "also its names and certificates), and nothing else",
     PORTS: "it can connect by TCP to the server that was named, or to none",
-    CALLS: "it has no other socket, shares no memory or queue with another process and does nothing to one, starts no "
-    "process or program, and changes no mode, owner, date, attribute or lock of a file",
+    CALLS: "it reaches nobody by another socket, shares no memory or queue with another process and does nothing to "
+    "one, starts no process or program, and changes no mode, owner, date, attribute or lock of a file",
 }
 """What the kernel can hold a confined process to, each in words."""
 NOT_HELD: Final = (

@@ -22,6 +22,10 @@ _NUMBER, _FIRST, _SECOND = 0, 16, 24  # where a call's number stands, and its fi
 _ARCHITECTURES: Final = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 _OTHER_NUMBERING: Final = 0x40000000  # x32: the same calls under other numbers
 _SOCKET: Final = (41, 198)
+_PAIR: Final = (53, 199)
+"""Two sockets that are connected with each other. Streams stay so, and asyncio cannot do without them; a datagram of
+any other kind of them goes to every socket of the machine that has a path."""
+_LOCAL: Final = 1
 _INTERNET: Final = (2, 10)
 _KINDS: Final = (1, 2)  # a stream; and a datagram, which looks names up
 _CLONE: Final = (56, 220)
@@ -133,15 +137,22 @@ def _steps(
     thread = [(_LOAD, 0, 0, _FIRST), (_ANY_BIT, 1, 0, _THREAD), refuse, allow]
     steps += [(_EQUAL, 0, len(thread), _CLONE[column]), *thread]
     steps += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _NOT_THERE)]
+    pair = [(_LOAD, 0, 0, _FIRST), (_EQUAL, 1, 0, _LOCAL), refuse, *_kinds(_KINDS[:1])]
+    steps += [(_EQUAL, 0, len(pair), _PAIR[column]), *pair]
     if not internet:
         return [*steps, (_EQUAL, 0, 1, _SOCKET[column]), refuse, allow]
     steps += [(_EQUAL, 1, 0, _SOCKET[column]), allow]
     steps += [(_LOAD, 0, 0, _FIRST), (_EQUAL, 2, 0, _INTERNET[0]), (_EQUAL, 1, 0, _INTERNET[1]), refuse]
-    steps += [
+    return [*steps, *_kinds(_KINDS)]
+
+
+def _kinds(kinds: tuple[int, ...]) -> list[tuple[int, int, int, int]]:
+    """The steps that let sockets of these kinds through; the second argument has other marks, too."""
+    known = [(_EQUAL, len(kinds) - place, 0, kind) for place, kind in enumerate(kinds)]
+    return [
         (_LOAD, 0, 0, _SECOND),
         (_AND, 0, 0, 0xF),
-        (_EQUAL, 2, 0, _KINDS[0]),
-        (_EQUAL, 1, 0, _KINDS[1]),
-        refuse,
+        *known,
+        (_RETURN, 0, 0, _REFUSE),
+        (_RETURN, 0, 0, _ALLOW),
     ]
-    return [*steps, allow]
