@@ -62,9 +62,14 @@ _REFUSED: Final = {
     "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89), "vhangup": (153, 58),
     "quotactl": (179, 60), "quotactl_fd": (443, 443), "init_module": (175, 105), "finit_module": (313, 273),
     "delete_module": (176, 106), "kexec_load": (246, 104), "kexec_file_load": (320, 294), "iopl": (172, None),
-    "ioperm": (173, None),
+    "ioperm": (173, None), "setuid": (105, 146), "setgid": (106, 144), "setreuid": (113, 145), "setregid": (114, 143),
+    "setgroups": (116, 159), "setresuid": (117, 147), "setresgid": (119, 149), "setfsuid": (122, 151),
+    "setfsgid": (123, 152), "capset": (126, 91), "setsid": (112, 157),
 }  # fmt: skip
-"""Number of each call on the two architectures; None where it has none."""
+"""Number of each call on the two architectures; None where it has none.
+
+Whoever changes whose it is, as root can, no longer ends with its parent (`ends_with`): the kernel forgets that.
+"""
 
 _OF_ITSELF: Final = {"tgkill": (234, 131), "prlimit64": (302, 261), "sched_setaffinity": (203, 122)}
 """The same of calls that are let through for the process that makes them."""
