@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -277,7 +278,6 @@ def test_a_length_of_characters_is_a_number(write):
 
 PLUGIN = """
 import json, os
-from contextlib import suppress
 from publius.releases.writing.writer import AbstractTextWriter, Written
 
 def say(line):
@@ -804,6 +804,35 @@ def test_a_package_is_copied_without_what_lies_beside_its_code(write, tmp_path, 
     code, _, lines = write("python:mypackage.mine:Mine")
     assert code == 0
     assert {line["text"] for line in lines} <= {"['__init__.py', 'mine.py']", "['mine.py', '__init__.py']"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders are opened below one another")
+def test_what_a_writer_makes_goes_however_deep_and_no_link_in_it_is_followed(tmp_path, monkeypatch):
+    import resource
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / "own" / "documents"
+    own.mkdir(parents=True)
+    (own / "text").touch()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        with run._place() as place:
+            (place / "scratch" / "another").symlink_to(own.parent)
+            (place / "scratch" / "closed" / "folder").mkdir(parents=True)
+            (place / "scratch" / "closed").chmod(0)
+            here = os.open(place / "scratch", os.O_RDONLY)
+            for _ in range(120):
+                os.mkdir("d", dir_fd=here)
+                os.symlink(own, "link", dir_fd=here)
+                below = os.open("d", os.O_RDONLY, dir_fd=here)
+                os.close(here)
+                here = below
+            resource.setrlimit(resource.RLIMIT_NOFILE, (here + 60, most[1]))  # fewer than there are folders
+            os.close(here)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, most)
+    assert [path.name for path in tmp_path.iterdir()] == ["own"]
+    assert (own / "text").exists()
 
 
 def test_settings_are_checked():

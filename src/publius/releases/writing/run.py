@@ -212,12 +212,12 @@ def _run(
     heard = Heard(settings.writer, ids, kept.places, manifest.get("warning"))
     with (
         os_errors("start the writer's process", folder),
-        tempfile.TemporaryDirectory(prefix="publius-") as place,
+        _place() as place,
     ):
         if settings.writer.startswith(PYTHON) and not settings.unconfined:
             _check_hidden(readable, folder, kept.path.parent, Path.cwd())
-        bags, plugins, scratch = (Path(place, name) for name in ("release", "writer", "scratch"))
-        for each in (bags, plugins, scratch):
+        bags, plugins, scratch = (place / name for name in ("release", "writer", "scratch"))
+        for each in (bags, plugins):
             each.mkdir()
         for name in WRITTEN_FROM:
             shutil.copyfile(folder / name, bags / name)
@@ -228,11 +228,11 @@ def _run(
             "settings": asdict(settings),
             "done": sorted(kept.places),
             "reference": None if public.reference is None else str(public.reference),
-            "public": _copied(public, Path(place, "public")),
+            "public": _copied(public, place / "public"),
             "plugins": str(plugins),
             "port": port,
             "key": os.environ.get(KEY) if port is not None else None,
-            "rules": [*readable, (str(Path(place).resolve()), "read"), (str(scratch), "write")],
+            "rules": [*readable, (str(place.resolve()), "read"), (str(scratch), "write")],
         }
         for line in _lines(_started(bags, scratch), json.dumps(job).encode()):
             try:
@@ -247,6 +247,34 @@ def _run(
             elif heard.done:
                 return heard.held or ()
     raise StorageError(f"the writer's process ended before its work was done: {kept.how_to_go_on}")
+
+
+@contextlib.contextmanager
+def _place() -> Iterator[Path]:
+    """A folder with one that the process may write into; removed with all that lies there, however deep."""
+    with tempfile.TemporaryDirectory(prefix="publius-") as name:
+        scratch = Path(name, "scratch")
+        scratch.mkdir()
+        try:
+            yield Path(name)
+        finally:
+            if os.name == "posix" and scratch.is_dir() and not _is_link(scratch):
+                _flatten(scratch, Path(tempfile.mkdtemp(dir=name)))
+
+
+def _flatten(top: Path, flat: Path) -> None:
+    """Move every folder below one into another one: thousands in one another are more than a removal can follow.
+
+    No link is followed: of each path only the last part was made by the process, and that is looked at first.
+    """
+    folders = [top]
+    for folder in folders:  # which grow
+        with os.scandir(folder) as inside:
+            below = [each.path for each in inside if each.is_dir(follow_symlinks=False)]
+        for path in below:
+            os.chmod(path, 0o700)
+            folders.append(flat / str(len(folders)))
+            os.rename(path, folders[-1])
 
 
 def _copied(public: _Public, place: Path) -> dict[str, Any] | None:
