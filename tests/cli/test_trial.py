@@ -59,7 +59,8 @@ def walked(files):
     questions = {
         "What readers need": "rows", "The table is not in UTF-8": "",
         "Public or older texts": str(files["older"]),
-        "Which column of the public texts says who wrote them": "customer", "What to keep": "", "Bound between": "", "Go on": "",
+        "Which column of the public texts says who wrote them": "customer",
+        "What to keep": "", "Bound between": "", "Go on": "",
         "Rare words to leave out": "none",
         "Another number": "release", "or what is to stand there": "",
     }  # fmt: skip
