@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import permutations, product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fences import Fence
+from publius.evaluation import releases_linked
 from publius.evaluation.steps import kept
 from publius.privacy.guarantee import posterior_at_most
+from publius.releases import account
 
 
 def _upper_limits(folder: Path) -> None:
@@ -20,8 +24,44 @@ def _upper_limits(folder: Path) -> None:
         assert "the right one of 4 topics comes out" not in said
 
 
+def _all_rows_seen(folder: Path) -> None:
+    """Bayes' rule over every outcome: which text a row is of, and which rows of two releases are of one text.
+
+    The texts and the laws of their rows are known, and all rows are seen, in a secret order.
+    """
+    for labels, bound in (((0, 1), 2.0), ((0, 1, 1), 2.0), ((0, 1, 1), 4.0), ((0, 1, 2), 1.0)):
+        texts, values = len(labels), max(labels) + 1
+        orders = np.array([*permutations(range(texts))])
+        law = np.where(np.eye(values)[[*labels]] == 1, np.exp(bound), 1) / (np.exp(bound) + values - 1)
+        single = pair = 0.0
+        seen = [*product(range(values), repeat=texts)]
+        # of each release and order: how probable it is, where row orders[o, i] is of text i
+        chances = np.array([law[np.arange(texts), np.array(rows)[orders]].prod(axis=1) for rows in seen])
+        for one in chances:
+            single = max(single, *(one[orders[:, i] == 0].sum() / one.sum() for i in range(texts)))
+            for two in chances:
+                together = np.outer(one, two)
+                for row in range(texts):
+                    alike = sum(np.outer(orders[:, i] == 0, orders[:, i] == row) for i in range(texts))
+                    pair = max(pair, (together * alike).sum() / together.sum())
+        stated = account._with_all_rows(bound, texts)
+        assert single <= float(stated.removesuffix(" %")) / 100, (
+            f"{single:.4f} is reached and {stated} stated"
+        )
+        linked = releases_linked.linked_releases(law, bound, np.random.default_rng(1))["ceiling"]
+        assert pair <= linked, f"{pair:.4f} of a pair is reached and {linked:.4f} stated"
+
+
+def _one_row_alone(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(account, "posterior_with_all_rows", posterior_at_most)
+    patch.setattr(releases_linked, "posterior_with_all_rows", posterior_at_most)
+
+
 def _nearest(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(kept, "rounded_up", lambda value, digits: f"{value:.{digits}g}")
 
 
-FENCES = (Fence(8, "a probability that is a limit is rounded up", _upper_limits, _nearest),)
+FENCES = (
+    Fence(8, "a probability that is a limit is rounded up", _upper_limits, _nearest),
+    Fence(8, "a limit of one row holds for whoever sees all of them", _all_rows_seen, _one_row_alone),
+)

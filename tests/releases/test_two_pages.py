@@ -17,7 +17,7 @@ from publius.evaluation.releases_linked import linked_releases
 from publius.mechanisms.prototype import Prototype, fidelity
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.noise.randomness import seeded_rng
-from publius.privacy.guarantee import STATED, posterior_at_most
+from publius.privacy.guarantee import STATED, posterior_with_all_rows
 from publius.releases import account
 from publius.releases.account import About
 from publius.releases.contents import SUMMARY
@@ -393,11 +393,15 @@ def test_the_three_questions_have_success_chance_and_ceiling(release):
     )
     capacity = found["outcomes"] * found["probability_kept"]
     assert singling.average.startswith(f"{math.ceil(1000 * 0.03 * capacity) / 10:.1f} %, where 3.0 %")
-    assert singling.worst == "12.94 %, of 1,000 equally likely texts; more for an author of several of them"
-    assert f"at most {singling.worst.split(',')[0]} in the worst case" in found["sentences"][1]
+    assert singling.worst == (
+        "12.94 % seeing that row alone, 95.67 % seeing all, of 1,000 equally likely texts; more for an author of "
+        "several of them"
+    )
+    assert "at most 12.94 % in the worst case" in found["sentences"][1]
+    assert "can be surer of one: at most 95.67 %." in found["sentences"][1]
     assert linking.measured == "2.9 % of 60 rows, by whoever holds the originals"
     assert linking.without == "1.7 %, any row blindly"
-    assert linking.worst == "94.0 %, of 60 equally likely rows"
+    assert linking.worst == "71.56 % seeing the two rows alone, 99.74 % seeing all, of 60 equally likely rows"
     assert topic.measured == "75.0 % of the labels are right"
     assert topic.without == "40.0 %, always the most frequent topic"
     assert account.risks(evidence(release))[0].measured == "not measured"
@@ -559,7 +563,7 @@ def test_two_releases_are_matched_as_often_as_the_law_says_and_never_beyond_the_
     law = mechanism.law(documents)
     found = linked_releases(law, bound, seeded_rng(3))
     assert found["chance"] == 1 / 30
-    assert found["ceiling"] == posterior_at_most(bound, 30)
+    assert found["ceiling"] == posterior_with_all_rows(bound, 30)
     assert 0 <= found["named"] <= found["ceiling"]
     if bound == 5.0:
         assert found["named"] > 1.5 / 30  # three topics of ten texts each: one in ten, less the noise

@@ -4,7 +4,7 @@ Whoever links knows the mechanism and the exact texts, and that both releases ho
 order. For two rows that show k and l he compares how probable that is for one text with how probable it is for two: the
 mean over the texts x of P_x(k) P_x(l) against the product of the means. For each row of the first release he takes the
 row of the second with the largest ratio, the first of equals at random. No ratio is above e^B, which bounds what
-anybody can find of one pair, whatever he does.
+anybody can find of a pair that he sees alone; who sees all rows can be surer (`posterior_with_all_rows`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from publius.arrays import Float64Array
 from publius.noise.randomness import Generator
-from publius.privacy.guarantee import posterior_at_most
+from publius.privacy.guarantee import posterior_with_all_rows
 
 DRAWS: Final = 40
 
@@ -47,5 +47,5 @@ def linked_releases(law: Float64Array, bound: float, rng: Generator) -> dict[str
         "texts": count,
         "named": named / DRAWS,
         "chance": 1 / count,
-        "ceiling": posterior_at_most(bound, count),
+        "ceiling": posterior_with_all_rows(bound, count),
     }

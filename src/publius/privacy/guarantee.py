@@ -384,6 +384,15 @@ def posterior_at_most(exponent: float, candidates: int) -> float:
     return min(1.0, value * (1 + 2.0**-50))
 
 
+def posterior_with_all_rows(exponent: float, candidates: int) -> float:
+    """As `posterior_at_most`, for whoever sees a row of each of the ``candidates``, and not the row in question alone.
+
+    The other rows tell which texts are taken. To exchange the texts of two rows changes the probability of all rows by
+    exp(2 ``exponent``) at most, in one release and in two, so 1 / (1 + (k - 1) exp(-2 ``exponent``)) is a limit.
+    """
+    return posterior_at_most(2 * exponent, candidates)
+
+
 def _written(value: Fraction) -> float:
     """The float64 nearest to ``value`` if it is written as a decimal that is at least ``value``, else the next one."""
     nearest = float(value)

@@ -16,7 +16,13 @@ from fractions import Fraction
 from typing import Any, Final, Self, final
 
 from publius.errors import UsageError, how_many
-from publius.privacy.guarantee import STATED, STRENGTHS, posterior_at_most, strength_of
+from publius.privacy.guarantee import (
+    STATED,
+    STRENGTHS,
+    posterior_at_most,
+    posterior_with_all_rows,
+    strength_of,
+)
 from publius.privacy.promise import (
     factor_text,
     nearness_is_meaning,
@@ -184,7 +190,8 @@ def _most(found: Mapping[str, Any]) -> str:
         "one row that was made from one of them. Blindly they name the right one with a probability of "
         f"{percent(blind)}. With the row it is {average}at most {_posterior(bound, CANDIDATES)} in the worst case, "
         f"whatever the row shows; with only ten such documents, at most {_posterior(bound, 10)} ({known}, not "
-        "measured)."
+        "measured). Who sees a row of each of the others, too, can be surer of one: at most "
+        f"{_with_all_rows(bound, CANDIDATES)}."
     )
 
 
@@ -203,7 +210,16 @@ def average_at_most(found: Mapping[str, Any], without: float) -> float | None:
 
 def _posterior(bound: float, among: int) -> str:
     """The largest posterior of one among so many equally likely, in per cent, with the digits of the promise."""
-    return f"{Decimal(rounded_up(posterior_at_most(bound, among), 4)) * 100:.4g} %"
+    return _in_per_cent(posterior_at_most(bound, among))
+
+
+def _with_all_rows(bound: float, among: int) -> str:
+    """The same for whoever sees a row of each of them."""
+    return _in_per_cent(posterior_with_all_rows(bound, among))
+
+
+def _in_per_cent(share: float) -> str:
+    return f"{Decimal(rounded_up(share, 4)) * 100:.4g} %"
 
 
 def _attacked(found: Mapping[str, Any]) -> str:
@@ -478,7 +494,8 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
     single = (
         unproven
         if bound is None
-        else f"{_posterior(bound, CANDIDATES)}, of {CANDIDATES:,} equally likely texts"
+        else f"{_posterior(bound, CANDIDATES)} seeing that row alone, {_with_all_rows(bound, CANDIDATES)} seeing all, "
+        f"of {CANDIDATES:,} equally likely texts"
     )
     blind = (author or originals or {}).get("chance")
     without = _without(found, blind, "text" if author is None else "author")
@@ -503,7 +520,8 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
             else f"{percent(linked['named'])} of {linked['texts']:,} rows, by whoever holds the originals",
             unproven if linked is None else _ceiling(found, linked["chance"]),
             unproven if bound is None or linked is None
-            else f"{percent_up(linked['ceiling'])}, of {linked['texts']:,} equally likely rows",
+            else f"{_posterior(bound, linked['texts'])} seeing the two rows alone, "
+            f"{_with_all_rows(bound, linked['texts'])} seeing all, of {linked['texts']:,} equally likely rows",
         ),
         Risk(
             f"Inference: what a {said}, from its row",
