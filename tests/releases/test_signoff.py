@@ -433,7 +433,7 @@ def test_a_manifest_is_looked_at_before_an_evaluation_is_compared_with_it(releas
     manifest = json.loads((release / "manifest.json").read_text())
     (release / "manifest.json").write_text(json.dumps({**manifest, "epsilon": "two"}))
     page = tmp_path / "page.html"
-    code, _, said = command("signoff", release, "--evaluation", tmp_path, "--output", page)
+    code, _, said = command("signoff", release, "--evaluation", tmp_path / "measured", "--output", page)
     assert (code, page.exists()) == (65, False)
     assert "the manifest states something impossible as its epsilon" in said
 
