@@ -22,15 +22,27 @@ it never holds a word of a document (privacy-engineering R17).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import ClassVar, Self
 
 
 class PubliusError(Exception):
-    """Base of all; raised itself only for what can only be a bug."""
+    """Base of all; raised itself only for what can only be a bug.
+
+    Attributes:
+        columns: names of the columns among which none fitted. Of a table without a header they are the words of its
+            first text, so they are in no message: who shows them decides to whom.
+
+    """
 
     exit_code: ClassVar[int] = 70
+    columns: tuple[str, ...] = ()
+
+    def among(self, columns: Iterable[str]) -> Self:
+        """The same error, of a table with these ``columns``."""
+        self.columns = (*columns,)
+        return self
 
 
 class UsageError(PubliusError, ValueError):

@@ -128,7 +128,11 @@ def test_all_texts_alike_are_said_to_be(tmp_path):
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        (b"id,text\n1,x\n", {"text_field": "canary"}, "no column 'canary': found 'id', 'text'"),
+        (
+            b"id,text\n1,x\n",
+            {"text_field": "canary"},
+            "no column 'canary' among its 2 columns: publius inspect shows them",
+        ),
         (b"id,text\n", {}, "holds no row"),
         (b"", {}, "holds no row"),
     ],

@@ -285,7 +285,7 @@ def test_texts_that_are_all_alike_are_another_column_or_file(private, older, tmp
     alike = store(
         tmp_path / "alike.csv", ({**each, "complaint": "the same words in all"} for each in rows(30, 5))
     )
-    refused(alike, older, tmp_path, code=65, message="all texts in the column 'complaint' are alike")
+    refused(alike, older, tmp_path, code=65, message="all texts in the column that was found are alike")
     same = labelled(tmp_path, "same", lambda row: {**row, "complaint": "the same card and the same loan"})
     refused(private, same, tmp_path, code=65, message="1 public texts that differ can be used")
 
@@ -312,7 +312,7 @@ def test_a_column_that_the_texts_alone_tell_is_said_by_somebody(older, tmp_path)
         ]
         records[5]["asked"] = "river " * length * 40
         table = store(tmp_path / "odd.csv", records)
-        refused(table, older, tmp_path, code=2, message=f"name it with --text-field ('{longest}' is")
+        refused(table, older, tmp_path, code=2, message="name it with --text-field; publius inspect")
         refused(
             table, older, tmp_path, "--summary", "--author-field", "author", code=2, message="--text-field"
         )

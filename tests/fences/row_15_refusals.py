@@ -1,5 +1,6 @@
 """What was refused is told by the exit code, leaves nothing in the way, and names nobody."""
 
+import io
 import json
 import os
 import sys
@@ -13,7 +14,7 @@ from fences import Fence
 from publius import cli
 from publius.cli import watch
 from publius.documents.corpus import BadDocument
-from publius.errors import BudgetError, DocumentError
+from publius.errors import BudgetError, DocumentError, PubliusError
 from publius.privacy.ledger import Ledger
 from publius.releases import watching
 from publius.releases.writing.run import _Kept
@@ -72,6 +73,63 @@ def _unreadable(folder: Path) -> None:
             assert repr(wrong["id"]) in cli._said(error)
 
 
+def _headerless(folder: Path) -> None:
+    """The names of columns are the words of the first letter where nobody wrote a header."""
+    own, older = folder / "own.csv", folder / "older.csv"
+    own.write_text(
+        "".join(f"I am Erika Musterfrau,my neighbour stole bicycle {n} and ran\n" for n in range(30))
+    )
+    older.write_text(
+        "text,author,topic\n" + "".join(f"the judge crossed bridge {n},a{n % 7},x\n" for n in range(30))
+    )
+    keys = folder / "keys.jsonl"
+    keys.write_text(
+        "".join(f'{{"Erika Musterfrau": "x", "text": "my neighbour stole bicycle {n}"}}\n' for n in range(9))
+    )
+    semicolons = folder / "semicolons.csv"
+    semicolons.write_text(
+        "".join(f"I am Erika Musterfrau;my neighbour stole bicycle {n}\n" for n in range(9))
+    )
+    toy_vectors().save(Path(os.environ["PUBLIUS_HOME"]) / "embeddings" / "toy")
+    release = toy_release(folder / "release", keep=["year"])
+    new = ("--yes", "--output", folder / "new")
+    calls = (
+        ("start", own, "--public", older, *new),
+        ("start", own, "--public", older, "--text-field", "text", *new),
+        ("start", own, "--summary", "--text-field", "x", *new),
+        ("start", keys, "--summary", "--author-field", "who", *new),
+        ("start", semicolons, "--public", older, "--delimiter", ",", *new),
+        ("start", older, "--public", own, *new),
+        ("start", older, "--public", keys, "--author-field", "writer", *new),
+        ("inspect", own, "--text-field", "text"),
+        ("inspect", keys, "--release", release),
+    )
+    for call in calls:
+        code, out, said = command("--log-format", "json", *call)
+        assert code in (2, 65), (call, out, said)
+        assert "Erika" not in out + said, said
+        assert "column" in said, said
+    # At a terminal its curator reads them, and no log does all the same.
+    for log, shown in ("text", True), ("json", False):
+        call = ["publius", "--log-format", log, "inspect", str(own), "--text-field", "text"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stderr", terminal := _Terminal())
+            patch.setattr(sys, "argv", call)
+            with pytest.raises(SystemExit):
+                cli.main()
+        assert ("\nColumns: 'I am Erika Musterfrau', " in terminal.getvalue()) is shown
+        assert ("Erika" in terminal.getvalue()) is shown
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def _among(self: PubliusError, columns: tuple[str, ...]) -> PubliusError:
+    return type(self)(f"{self}: found {columns}")
+
+
 def _fields(folder: Path) -> None:
     """Which files of a watched folder have a release does not follow from the values of a field."""
     publius.Ledger.create(folder / "budget", budget=100, unit="bound")
@@ -126,5 +184,9 @@ FENCES = (
     Fence(
         15, "an error about a document names its place, and its id at a terminal alone", _unreadable,
         lambda patch: patch.setattr(BadDocument, "error", _named),
+    ),
+    Fence(
+        15, "an error about columns names none but those that were asked for", _headerless,
+        lambda patch: patch.setattr(PubliusError, "among", _among),
     ),
 )  # fmt: skip

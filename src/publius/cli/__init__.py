@@ -19,7 +19,7 @@ from publius import __version__
 from publius.cli.commands import COMMANDS
 from publius.cli.config import FILE, Configuration, ConfiguredCommand
 from publius.cli.help import GroupedCommands
-from publius.cli.log import Format, format_asked, say, set_up
+from publius.cli.log import Format, format_asked, say, say_here, set_up
 from publius.cli.stopped import Stopped, interrupted, signals_stop
 from publius.errors import BudgetError, DocumentError, PubliusError, StorageError, place_of
 from publius.files.child import forget_foreign_folders
@@ -150,7 +150,8 @@ def main() -> None:
         _fail(interrupted(), 1)
     except PubliusError as error:
         told = _said(error)
-        _fail(told if "ledger is debited" in told else told + _paid(), error.exit_code)
+        columns = f"Columns: {', '.join(map(repr, error.columns))}" if error.columns else ""
+        _fail(told if "ledger is debited" in told else told + _paid(), error.exit_code, here=columns)
     except Stopped as stop:
         _fail(interrupted(), int(str(stop.code)))
     except Exception as error:  # the outermost frame: a bug must not print what it was working on (R17)
@@ -202,7 +203,10 @@ def _in_a_line(error: Any) -> str:
     return f"{told} (see {place} --help)"
 
 
-def _fail(message: str, code: int) -> NoReturn:
+def _fail(message: str, code: int, here: str = "") -> NoReturn:
+    """End with an error; what is for the curator's own terminal goes ``here``, and into no log."""
     with suppress(OSError):
         say(message, error=True)
+        if here and sys.stderr.isatty():
+            say_here(here)
     sys.exit(code)

@@ -10,7 +10,7 @@ import typer
 
 from publius.cli.console import as_json, print_json, print_table, printable, waiting
 from publius.cli.options import Json, options
-from publius.errors import UsageError
+from publius.errors import UsageError, how_many
 from publius.files import shown
 from publius.settings import FormSettings, InputSettings
 
@@ -112,7 +112,10 @@ def _against(
     plan = plan_of(manifest)
     looked_at = tuple(name for name in (topic_field, author_field) if name is not None)
     if missing := [name for name in (*looked_at, *plan.labels) if name not in found.columns]:
-        raise UsageError(f"no column {missing[0]!r}. Found: {', '.join(map(repr, found.columns))}")
+        raise UsageError(
+            f"no column {missing[0]!r} among {how_many(len(found.columns), 'column')}: publius inspect without "
+            "--release shows them"
+        ).among(found.columns)
     corpus = open_corpus(
         file,
         number=True,

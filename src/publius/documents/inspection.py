@@ -183,8 +183,9 @@ def _inspected(corpus: Corpus, text_field: str | None, proposed: tuple[str, ...]
     chosen = text_field or next(iter(_usual(names)), None) or _longest(corpus, names)
     if chosen is not None and chosen not in names:
         raise DocumentError(
-            f"{shown(path)} has no column {chosen!r}: found {', '.join(map(repr, names)) or 'none'}"
-        )
+            f"{shown(path)} has no column {chosen!r} among its {how_many(len(names), 'column')}: publius inspect shows "
+            "them"
+        ).among(names)
     notes, tallies = _Notes(), {name: _Column() for name in names}
     with stage("Reading the rows"):
         for row in counted(_rows(corpus, names), _count(corpus, names)):

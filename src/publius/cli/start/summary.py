@@ -14,7 +14,7 @@ from publius.cli.start.asking import Asking
 from publius.cli.start.releasing import show_commands
 from publius.cli.start.texts import show_found, texts_in
 from publius.cli.summarize import tell_curator
-from publius.errors import UsageError
+from publius.errors import UsageError, how_many
 from publius.evaluation.steps.questions import (
     EPSILON_OF_AUTHOR,
     GO_ON,
@@ -54,8 +54,9 @@ def summary_walk(
         author = ask(replace(with_columns(WRITER, names), proposed=proposed))
     if author not in names:
         raise UsageError(
-            f"there is no column {author!r:.80} of authors: found are {', '.join(map(repr, names))}"
-        )
+            f"there is no column {author!r:.80} of authors among {how_many(len(names), 'column')}: publius inspect "
+            "shows them"
+        ).among(names)
     choices = replace(choices, author_field=author)
     with waiting("looking at the columns"):
         private = seen(file, found, choices)

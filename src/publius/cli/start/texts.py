@@ -55,20 +55,14 @@ def texts_in(file: Path, choices: Choices, ask: Asking) -> tuple[Inspection, Cho
     while fault is not None or found.text_field is None or "text_field" in found.guessed:
         if fault is not None:
             typer.echo(f"   {printable(str(fault))}.")
-        names = ", ".join(map(repr, found.columns))
         form = "" if found.delimiter is None else f" (read with {found.delimiter!r} between columns)"
         none = (
-            f"no column of texts was found among {names}{form}: name it with --text-field, or check --delimiter and "
-            "--encoding. Nothing was released"
+            f"no column of texts was found among {how_many(len(found.columns), 'column')}{form}, which publius inspect "
+            "shows: name it with --text-field, or check --delimiter and --encoding. Nothing was released"
         )
-        named = ask(
-            _proposed(
-                with_columns(TEXT_FIELD, found.columns),
-                found.text_field,
-                unsaid(found).get("text_field", none),
-                ask,
-            )
-        )
+        if ask.yes:
+            raise UsageError(unsaid(found).get("text_field", none)).among(found.columns)
+        named = ask(replace(with_columns(TEXT_FIELD, found.columns), proposed=found.text_field))
         try:
             found, fault = looked_at(file, replace(choices, text_field=named)), None
         except DataError as error:

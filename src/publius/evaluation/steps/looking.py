@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from publius.errors import DataError, UsageError
+from publius.errors import DataError, UsageError, how_many
 from publius.evaluation.steps.answers import Choices
 
 if TYPE_CHECKING:
@@ -37,14 +37,16 @@ def looked_at(file: Path, choices: Choices) -> Inspection:
     _check_form(file, choices, found)
     if not found.words:
         return found
+    named = "that was found" if choices.text_field is None else repr(choices.text_field)
     if found.words["median"] < _FEWEST_WORDS:
         raise DataError(
-            f"the column {found.text_field!r} holds no texts, half of its cells are single words: name another of "
-            f"{', '.join(map(repr, found.columns))} with --text-field. Nothing was released"
-        )
+            f"the column {named} holds no texts, half of its cells are single words: name another of "
+            f"{how_many(len(found.columns), 'column')} with --text-field (publius inspect shows them). Nothing was "
+            "released"
+        ).among(found.columns)
     if found.different == 1 and found.rows > 1:
         raise DataError(
-            f"all texts in the column {found.text_field!r} are alike: check that it is the right column of the right "
+            f"all texts in the column {named} are alike: check that it is the right column of the right "
             "file. Nothing was released"
         )
     return found
@@ -63,9 +65,9 @@ def _check_form(file: Path, choices: Choices, found: Inspection) -> None:
     only = found.columns[0] if len(found.columns) == 1 else ""
     if other := next((mark for mark in _DELIMITERS if mark in only and mark != found.delimiter), None):
         raise DataError(
-            f"read with {found.delimiter!r} between columns the table has only one, called {only!r}: it seems to be "
+            f"read with {found.delimiter!r} between columns the table has only one: it seems to be "
             f"{other!r} that separates them, so check --delimiter. Nothing was released"
-        )
+        ).among(found.columns)
     if choices.encoding is None:
         return
     from publius.releases.preflight import too_many
@@ -103,7 +105,7 @@ def unsaid(found: Inspection) -> dict[str, str]:
     """What the texts alone propose of how they are to be read, and nobody has said: why it has to be, by answer."""
     why = {
         TEXT_FIELD: "the texts alone tell which column holds them, and one of them must not decide it for all, "
-        f"so name it with --text-field ({found.text_field!r} is the longest, or called so). Nothing was released",
+        "so name it with --text-field; publius inspect shows which is the longest, or called so. Nothing was released",
         ENCODING: f"the table is not in UTF-8: its letters look like {found.encoding}, but one text must not decide "
         f"how all are read, so say it: --encoding {found.encoding}. Nothing was released",
         QUOTES: "a text in the table opens a quotation mark that is not closed before a line that could be a row of "

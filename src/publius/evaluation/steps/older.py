@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, final
 
 import regex
 
-from publius.errors import DataError, PolicyError, UsageError
+from publius.errors import DataError, PolicyError, UsageError, how_many
 from publius.evaluation.steps.answers import Choices
 from publius.releases.lengths import count_words
 from publius.settings import PublicWordSettings
@@ -210,9 +210,9 @@ def _found(choices: Choices) -> Inspection:
         found = inspect(path, text_field=choices.text_field)
     if found.text_field is None:
         raise DataError(
-            f"the public texts have no column of texts: found {', '.join(map(repr, found.columns)) or 'none'}; "
-            "call it as in the file to be released"
-        )
+            f"the public texts have no column of texts among {how_many(len(found.columns), 'column')} (publius inspect "
+            "shows them): call it as in the file to be released"
+        ).among(found.columns)
     return found
 
 
@@ -274,8 +274,9 @@ def _column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str
     if named is not None:
         if named not in found.columns:
             raise UsageError(
-                f"the public texts have no column {named!r}: found {', '.join(map(repr, found.columns))}"
-            )
+                f"the public texts have no column {named!r} among {how_many(len(found.columns), 'column')}: publius "
+                "inspect shows them"
+            ).among(found.columns)
         return named
     return next(iter(found.by_name(usual)), None)
 
