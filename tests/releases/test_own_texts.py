@@ -9,6 +9,10 @@ import pytest
 from publius.collections.authors import check_documents_per_author
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError, UsageError
+from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.commands import commands_by_step
+from publius.evaluation.steps.looking import looked_at
+from publius.evaluation.steps.walk import Walk
 from publius.evaluation.verdict import ADDS
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.prototype import Prototype
@@ -296,6 +300,36 @@ def test_a_kept_column_is_not_told_of_who_wrote_much_in_all_places(tmp_path, pla
             row["author"] = "busy"
         corpus = corpus_of(store(tmp_path / "t.jsonl", found), keep=("author", "place"))
         assert examine(corpus, plan, author_field="author", kept=["place"]).telling == telling
+
+
+def test_a_look_against_a_release_reads_a_folder_as_its_release_did(tmp_path, plan, home):
+    """The command that start prints is a look at the same rows, or nobody could sign for what it finds."""
+    fitted().save(home / "references" / "toy")
+    folder, outside = tmp_path / "own", tmp_path / "outside.txt"
+    (folder / "more").mkdir(parents=True)
+    outside.write_text("le colis est arriv\xe9", encoding="iso-8859-1")
+    for number, row in enumerate(rows(6)):
+        path = folder / "more" if number % 2 else folder
+        (path / f"t{number}.txt").write_text(row["text"])
+    (folder / "more" / "link.txt").symlink_to(outside)
+    choices = Choices(
+        preserve="topic", bound=7.0, without_evidence=True, subfolders=True, follow_links=True, reading_seconds=9.0,
+        encoding="iso-8859-1", accept_loss=True,
+    )  # fmt: skip
+    walk = Walk(folder, looked_at(folder, choices), None, choices)
+    protect_corpus(walk.corpus, plan, tmp_path / "out" / "release")
+    steps = commands_by_step(walk, tmp_path / "out")
+    asked = ["--subfolders", "--follow-links", "--reading-seconds", "9", "--encoding", "iso-8859-1"]
+    for step in ("release", "own"):
+        at = steps[step].index("--subfolders")
+        assert steps[step][at : at + len(asked)] == asked
+    assert "--accept-loss" in steps["release"]
+    code, _, said = command(*steps["own"])
+    assert code == 0, said
+    manifest = tmp_path / "out" / "release" / "manifest.json"
+    found = OwnTexts.read(steps["own"][-1])
+    assert found.documents == 7
+    found.check_release(json.loads(manifest.read_text()), file_digest(manifest))
 
 
 SPELLINGS = ["Zoe Smith", "Smith, Zoe", "ZOE SMITH", "Zoe  Smith", "Zoë Smith", "zoe smith <z@x.org>"]

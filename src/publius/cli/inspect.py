@@ -75,12 +75,12 @@ def inspect(
             f"publius inspect TEXTS --release {shown(file)} measures it on such texts"
         )
     with waiting("reading the file"):
-        seconds: dict[str, Any] = {} if reading_seconds is None else {"reading_seconds": reading_seconds}
-        found = inspection.inspect(
-            file, text_field=text_field, follow_links=follow_links, **asdict(form), **seconds
-        )
+        reading: dict[str, Any] = {"follow_links": follow_links, **asdict(form)}
+        if reading_seconds is not None:
+            reading["reading_seconds"] = reading_seconds
+        found = inspection.inspect(file, text_field=text_field, **reading)
     if release is not None:
-        _against(release, file, found, topic_field, author_field, output, json=json)
+        _against(release, file, found, reading, topic_field, author_field, output, json=json)
     elif json:
         print_json(found.record())
     else:
@@ -91,6 +91,7 @@ def _against(
     release: Path,
     file: Path,
     found: Inspection,
+    reading: dict[str, Any],
     topic_field: str | None,
     author_field: str | None,
     output: Path | None,
@@ -121,7 +122,7 @@ def _against(
         number=True,
         text_field=found.text_field,
         keep=plan.labels,
-        **found.form,
+        **{**reading, **found.form},
     )
     with waiting("looking at the texts"):
         own = examine(

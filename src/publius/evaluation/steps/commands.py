@@ -64,7 +64,7 @@ def _inspect(walk: Walk, release: str, own: str) -> list[str]:
     found = walk.found
     return [
         "inspect", str(walk.file), "--release", release, "--text-field", str(found.text_field), *named, *_form(found),
-        "--output", own,
+        *_reading(walk), "--output", own,
     ]  # fmt: skip
 
 
@@ -81,14 +81,10 @@ def about_options(said: AboutSettings) -> list[str]:
     return [part for name, value in named.items() if value is not None for part in (f"--{name}", value)]
 
 
-def _asked_for(walk: Walk) -> list[str]:
-    """How folders, links and foreign files are read, where that was said; what may be lost."""
+def _reading(walk: Walk) -> list[str]:
+    """How folders, links and foreign files are read, where that was said."""
     choices = walk.choices
-    said = {
-        "--subfolders": choices.subfolders,
-        "--follow-links": choices.follow_links,
-        "--accept-loss": choices.accept_loss,
-    }
+    said = {"--subfolders": choices.subfolders, "--follow-links": choices.follow_links}
     seconds = choices.reading_seconds
     return [
         *(flag for flag, asked in said.items() if asked),
@@ -105,6 +101,6 @@ def _obfuscate(walk: Walk, release: str) -> list[str]:
         ids += ["--documents-per-author", str(choices.documents_per_author)]
     return [
         "obfuscate", str(walk.file), *walk.kept.options(walk), "--text-field", str(found.text_field), *ids,
-        *_form(found), *_asked_for(walk), "--skip-bad", *(["--metadata"] if choices.metadata else []),
-        "--output", release,
+        *_form(found), *_reading(walk), *(["--accept-loss"] if choices.accept_loss else []), "--skip-bad",
+        *(["--metadata"] if choices.metadata else []), "--output", release,
     ]  # fmt: skip
