@@ -21,7 +21,7 @@ _ADDRESS: Final = regex.compile(r"<[^<>]*+>")
 
 
 def one_author(value: object) -> object:
-    """What a field of authors holds; of a list with one name that name, and None where it holds none.
+    """The value of a field of authors; of a list with one name that name, and None where it holds none.
 
     `DataError` for several authors, and for an object: the caller adds the place of the row. No name is in the message.
     """
