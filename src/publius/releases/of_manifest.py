@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from publius.collections.strata import Field
 from publius.distances.metrics import METRICS
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
 from publius.files import os_errors, shown
@@ -94,7 +95,7 @@ def _each(possible: Callable[[Any], bool]) -> Callable[[object], bool]:
 
 
 def _fraction(value: object) -> bool:
-    return isinstance(value, str) and _FRACTION.fullmatch(value) is not None
+    return isinstance(value, str) and _FRACTION.fullmatch(value) is not None and str(Fraction(value)) == value
 
 
 def _matches(pattern: re.Pattern[str]) -> Callable[[object], bool]:
@@ -154,10 +155,12 @@ _FIRST: Final[Mapping[str, Callable[[Any], bool]]] = {
     "empty": _text,  # nobody signs for it
     "kind": _one_of(BAG, ORDERED_TEXT, DECLARED_VALUE, SUMMARY),
 }
-_LAST: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "randomness": _one_of(f"ChaCha20{_RANDOM}", f"SHAKE-256{_RANDOM}"),
-    "versions": lambda value: _each(_VERSIONS)(value) and [*value] in (["numpy"], ["numpy", "matplotlib"]),
-}
+
+
+def _versions(*libraries: str) -> Callable[[object], bool]:
+    return lambda value: _each(_VERSIONS)(value) and [*value] == [*libraries]  # type: ignore[misc]
+
+
 _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
     **_FIRST,
     "documents": _count(1),
@@ -198,7 +201,8 @@ _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "labels": _texts,
     "ordered": lambda value: isinstance(value, bool),
     "kept_between": _IDENTIFIER,
-    **_LAST,
+    "randomness": _one_of(f"ChaCha20{_RANDOM}", f"SHAKE-256{_RANDOM}"),
+    "versions": _versions("numpy"),
     "numbers": _one_of(AS_READ, SHUFFLED),
     "crowd": _each(_number),
     FILES: _files,
@@ -228,7 +232,8 @@ _OF_SUMMARIES: Final[Mapping[str, Callable[[Any], bool]]] = {
     "tokenizer": _STORED,
     "stop_words": _STORED,
     "stop_words_sha256": _DIGEST,
-    **_LAST,
+    "randomness": _one_of(f"ChaCha20{_RANDOM}"),
+    "versions": _versions("numpy", "matplotlib"),
     FILES: _files,
 }
 """All that a manifest of each kind can state, in the order in which it does, and what is possible under the name.
@@ -461,6 +466,9 @@ def _wrong_of_labels(manifest: Mapping[str, Any], votes: Votes | None) -> Iterat
 
 def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
     """The same of a summary: all of its promise follows from epsilon, c, the shares and the strata."""
+    if lacking := [name for name in _OF_SUMMARIES if name not in manifest and name != "passages"]:
+        yield from lacking
+        return
     for name, table in manifest["tables"].items():
         if table["noise"] != NOISE or not (_fraction(table["epsilon"]) and _fraction(table["scale"])):
             yield f"table of {name}"
@@ -469,18 +477,22 @@ def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
     if not _count(1)(c) or epsilon <= 0:
         yield "documents_per_author" if epsilon > 0 else "epsilon_exactly"
         return
-    if not math.isclose(manifest["epsilon"], epsilon, rel_tol=_SLACK):
-        yield "epsilon"
-    if not math.isclose(manifest["epsilon_added_or_left_out"], epsilon / 2, rel_tol=_SLACK):
-        yield "epsilon_added_or_left_out"
-    always = {"delta": 0, "unit": "author", "level": "author", "neighbours": "replace", "evidence": "proven"}
-    yield from (name for name, value in always.items() if manifest[name] != value)
+    always = {
+        "epsilon": _as_written(epsilon), "epsilon_added_or_left_out": _as_written(epsilon / 2), "delta": 0,
+        "unit": "author", "level": "author", "neighbours": "replace", "evidence": "proven",
+    }  # fmt: skip
+    yield from (name for name, value in always.items() if not _one_of(value)(manifest[name]))
     parts = {name: Fraction(table["epsilon"]) for name, table in manifest["tables"].items()}
     shares = manifest["shares"]
-    if [*shares] != [*parts] or any(
-        not math.isclose(shares[name], part / epsilon, rel_tol=_SLACK) for name, part in parts.items()
+    if [*shares] != [*parts] or not all(
+        _one_of(_as_written(part / epsilon))(shares[name]) for name, part in parts.items()
     ):
         yield "shares"
+    if any(
+        [*Field(name, (*values,)).labels] != [*values, last]
+        for name, (*values, last) in manifest["strata"].items()
+    ):
+        yield "strata"
     strata = math.prod(len(labels) for labels in manifest["strata"].values())
     for name, table in manifest["tables"].items():
         fits = (
@@ -504,6 +516,11 @@ def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
         }
         names = (*facts_of(public), "passages")
         yield from (name for name in names if manifest.get(name) != stated.get(name))
+
+
+def _as_written(number: Fraction) -> float:
+    """The number as a summary states it: whole, or the float that is nearest."""
+    return int(number) if number.denominator == 1 else float(number)
 
 
 def _remade(manifest: Mapping[str, Any]) -> Plan | None:

@@ -4,10 +4,12 @@ import csv
 import html
 import io
 import json
+import math
 import re
 import shutil
 import tracemalloc
 from collections import Counter
+from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -27,6 +29,7 @@ from publius.releases.manifests import read_manifest_of
 from publius.releases.metadata import metadata_of
 from publius.releases.of_manifest import check_statements, in_order, not_checked
 from publius.releases.summaries import pictures, report
+from publius.releases.summaries.drawn import Drawn
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import fill_folder, finish, manifest_of, row_lines
 from publius.releases.summaries.names import ALONE, LIKE_ALL, TOO_FEW
@@ -581,7 +584,7 @@ def test_a_damaged_earlier_summary_is_refused(reference, file, tmp_path, change,
 
 @pytest.mark.parametrize(
     "change",
-    [lambda manifest: manifest.update(strata={"x": ["a", "b"]}), lambda manifest: manifest.update(strata={}),
+    [lambda manifest: manifest.update(strata={"x": ["a", "other"]}), lambda manifest: manifest.update(strata={}),
      lambda manifest: manifest.update(strata={"product": ["card", "parcel", "other"]})],
 )  # fmt: skip
 def test_strata_that_the_tables_contradict_are_not_signed_for(reference, file, publius, tmp_path, change):
@@ -595,6 +598,53 @@ def test_strata_that_the_tables_contradict_are_not_signed_for(reference, file, p
     code, _, told = publius("signoff", folder, "--output", page)
     assert (code, page.exists()) == (65, False)
     assert "not of one summary" in told
+
+
+def _spelled(manifest, name, how):
+    """A fraction of a table in another spelling."""
+    manifest["tables"]["themes"][name] = how(Fraction(manifest["tables"]["themes"][name]))
+
+
+_OTHERWISE = (
+    *(lambda manifest, name=name: manifest.pop(name)
+      for name in ("manifest_version", "counted", "mechanism", "randomness", "versions", "subjects_sha256")),
+    lambda manifest: manifest["versions"].pop("matplotlib"),
+    lambda manifest: manifest.update(delta=0.0),
+    lambda manifest: manifest.update(epsilon=float(manifest["epsilon"])),
+    lambda manifest: manifest["shares"].update(themes=manifest["shares"]["themes"] + 1e-15),
+    lambda manifest: manifest.update(epsilon_exactly="8/2"),
+    lambda manifest: _spelled(manifest, "epsilon", lambda value: f"0{value}"),
+    lambda manifest: _spelled(manifest, "scale", lambda value: f"{3 * value.numerator}/{3 * value.denominator}"),
+    lambda manifest: manifest["strata"].update(product=["", *manifest["strata"]["product"][1:]]),
+    lambda manifest: manifest["strata"].update(product=[*manifest["strata"]["product"][:-1], "rest"]),
+)  # fmt: skip
+
+
+def _spelled(manifest, name, how):
+    """A number of a table in another spelling."""
+    table = manifest["tables"]["themes"]
+    table[name] = how(Fraction(table[name]))
+
+
+def test_a_summary_states_all_that_summaries_do_and_in_one_way(released):
+    """Else whoever makes its digests anew says more, by what is left out or by how it is spelled."""
+    folder, path = released[0], released[0] / "noisy.json"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    check_statements(manifest)
+    for number, change in enumerate(_OTHERWISE):
+        changed = deepcopy(manifest)
+        change(changed)
+        try:
+            check_statements(changed)
+        except DataError:
+            continue
+        pytest.fail(f"change {number} was taken")
+    strata, content = math.prod(map(len, manifest["strata"].values())), path.read_text()
+    Drawn.read(folder, manifest, strata)
+    for other in (f"{content}\n", content.replace(":", ": ", 1)):
+        path.write_text(other)
+        with pytest.raises(ValueError, match=r"^$"):
+            Drawn.read(folder, manifest, strata)
 
 
 def test_a_summary_is_signed_for_and_verified(released, publius, tmp_path):

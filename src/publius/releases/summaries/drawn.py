@@ -67,12 +67,16 @@ class Drawn:
 
     @classmethod
     def read(cls, folder: Path, manifest: Mapping[str, Any], strata: int) -> Drawn:
-        """Those of a summary's folder; `ValueError` where they are not of the tables that its manifest states."""
-        found, stated = json_of(read_bytes_limited(folder / NOISY, _LIMIT)), manifest["tables"]
+        """Those of a summary's folder; `ValueError` where they are not of the tables that its manifest states.
+
+        Nor if they are written in another way: white space can say something, too.
+        """
+        content, stated = read_bytes_limited(folder / NOISY, _LIMIT), manifest["tables"]
+        found = json_of(content)
         wanted = [*(each for each in _ORDER if each in stated), NAMES]
-        if not isinstance(found, dict) or list(found) != wanted:
+        if not isinstance(found, dict) or list(found) != wanted or not isinstance(found[NAMES], dict):
             raise ValueError
-        del found[NAMES]
+        names = found.pop(NAMES)
         tables = dict[str, NoisyTable]()
         for name, values in found.items():
             cells = stated[name]["cells"]
@@ -84,7 +88,10 @@ class Drawn:
             tables[name] = NoisyTable(np.array(values, np.int64).reshape(shape), noise)
             if tables[name].values.tolist() != values:
                 raise ValueError
-        return cls(tables.get("totals"), tables.get("themes"), tables.get("subjects"))
+        drawn = cls(tables.get("totals"), tables.get("themes"), tables.get("subjects"))
+        if drawn.written(names) != content:
+            raise ValueError
+        return drawn
 
     @functools.cached_property
     def counts(self) -> Counts | None:
