@@ -58,7 +58,8 @@ def test_what_was_written_before_need_not_come_again():
         [HELD, WHO, text(0, source="a list")], [HELD, WHO, DONE], [HELD, WHO, text(0), DONE], [HELD, DONE],
         [HELD, text(0)], [HELD, HELD], [HELD, WHO, HELD], [WHO], [text(0)], [DONE], [HELD, WHO, WHO], [{}], [[]], [7],
         [HELD, {"error": {}}], [HELD, {"error": {"message": "x", "exit_code": "many"}}], [{"held": 3}],
-        [{**HELD, "done": True}], [HELD, WHO, text(0), text(1), DONE, text(1)],
+        [HELD, WHO, text(0, text="half \ud800")], [HELD, WHO, text(0, source={"at": float("nan")})],
+        [HELD, WHO, {"request": float("inf")}], [{**HELD, "done": True}], [HELD, WHO, text(0), text(1), DONE, text(1)],
     ],
 )  # fmt: skip
 def test_anything_else_is_refused(lines):

@@ -56,6 +56,9 @@ class Heard:
         self.sent = None
         try:
             said = json.loads(line)
+            json.dumps(
+                said, ensure_ascii=False, allow_nan=False
+            ).encode()  # what cannot be kept as it was said
             what = tuple(sorted(said))
             if self.done or (self.held is None) != (
                 what == ("held",)
