@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -94,3 +95,38 @@ def test_a_released_summary_is_attacked_as_it_was_made(summary, publius, tmp_pat
     code, _, told = publius("evaluate", corpus, "--release", tmp_path / "out", "--output", tmp_path / "again")
     lines = [line for line in told.splitlines() if "attacks" in line and "left" in line]
     assert (code, len(lines)) == (0, 9)  # a line for each tenth, and none for each attack
+
+
+def test_those_are_attacked_who_stand_in_the_named_field(publius, tmp_path):
+    """And what has no part in the attack is refused, not passed over."""
+    corpus, own, folder = tmp_path / "own.jsonl", [*ROWS], tmp_path / "out"
+    clerks = [{"customer": row["author"], "body": row["text"], "author": "one", "text": ""} for row in own]
+    corpus.write_text(
+        "".join(json.dumps(row) + "\n" for row in [*clerks, {"body": "nobody's", "author": "two"}])
+    )
+    made = Summary(
+        "themes",
+        1,
+        shares="themes=1",
+        author_field="customer",
+        text_field="body",
+        leave_out_without_author=True,
+    )
+    summarize(made.corpus(corpus), made, folder)
+
+    def evaluated(*more):
+        return publius(
+            "evaluate", corpus, "--release", folder, "--output", tmp_path / "found", "--json", *more
+        )
+
+    code, told, _ = evaluated("--author-field", "customer", "--text-field", "body")
+    assert (code, json.loads(told)["authors"]) == (0, len({row["author"] for row in own}))
+    for more, wanted, said in (
+        (("--author-field", "nosuch", "--text-field", "body"), 65, "two at least in the field 'nosuch'"),
+        (("--author-field", "customer", "--text-field", "nosuch"), 65, "nosuch"),
+        (("--topic-field", "x", "--repeats", 3), 2, "leave out --repeats, --topic-field"),
+        (("--author-at-most", 0.5), 2, "leave out --author-at-most"),
+    ):
+        shutil.rmtree(tmp_path / "found", ignore_errors=True)
+        code, _, error = evaluated(*more)
+        assert (code, said in error) == (wanted, True), error

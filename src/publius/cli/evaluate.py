@@ -63,7 +63,8 @@ def evaluate(
     who knows all other authors' documents: how often he is right about who is in it, beside what the promise allows.
     """
     if release is not None and _is_summary(release):
-        _membership(corpus, release, work, output, json=json)
+        _refuse_typed(ctx, settings)
+        _membership(corpus, release, settings, work, output, json=json)
         return
     from publius.evaluation.language_choice import what_is_sent
     from publius.evaluation.prepare import prepared
@@ -99,12 +100,40 @@ def _is_summary(release: Path) -> bool:
     return read_manifest_of(release).get("kind") == SUMMARY
 
 
-def _membership(corpus: str, release: Path, work: ExperimenterSettings, output: Path, *, json: bool) -> None:
+_OF_A_SUMMARY = ("author_field", "text_field")
+
+
+def _refuse_typed(ctx: typer.Context, settings: EvaluationSettings) -> None:
+    """`UsageError` for options that were typed and have no part in the attack on a summary."""
+    names = _typed(ctx, settings, VerdictSettings).difference(_OF_A_SUMMARY)
+    if names:
+        flags = {
+            each.name: each.option.flag
+            for kind in (type(settings), VerdictSettings)
+            for each in declared(kind)
+        }
+        typed = ", ".join(flags.get(name) or f"--{name.replace('_', '-')}" for name in sorted(names))
+        raise UsageError(
+            f"a summary is attacked by what its counts tell: leave out {typed}. What names the columns are "
+            "--author-field and --text-field"
+        )
+
+
+def _membership(
+    corpus: str,
+    release: Path,
+    settings: EvaluationSettings,
+    work: ExperimenterSettings,
+    output: Path,
+    *,
+    json: bool,
+) -> None:
     from publius.evaluation.membership import ATTACKS, membership, of_release
     from publius.evaluation.runner import MEMBERSHIP
     from publius.files import new_folder, write_file
 
-    summary = of_release(release)
+    author = {} if settings.author_field is None else {"author_field": settings.author_field}
+    summary = of_release(release, text_field=settings.text_field, leave_out_without_author=True, **author)
     if work.topics is not None:
         raise UsageError("a summary is attacked by what its counts tell: --topics has no part in it")
     rows = [row.fields for _, row in summary.corpus(corpus).rows()]
@@ -151,11 +180,16 @@ def _as_released(ctx: typer.Context, settings: EvaluationSettings, release: Path
     """The settings with what the release was made with; what the user named himself must agree."""
     from publius.evaluation.of_release import choices_of
 
-    sources = {each.name: ctx.get_parameter_source(each.name) for each in declared(EvaluationSettings)}
-    named = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
-    if settings.parameters:
-        named.add("parameters")
+    named = _typed(ctx, settings)
     return replace(settings, **choices_of(release, {name: getattr(settings, name) for name in named}))
+
+
+def _typed(ctx: typer.Context, settings: EvaluationSettings, *more: type) -> set[str]:
+    """The names of the settings that stand on the command line, and those of more kinds."""
+    names = [each.name for kind in (EvaluationSettings, *more) for each in declared(kind)]
+    sources = {name: ctx.get_parameter_source(name) for name in names}
+    named = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+    return named | ({"parameters"} if settings.parameters else set())
 
 
 def _finish(results: Results, folder: Path, *, json: bool) -> None:

@@ -81,11 +81,17 @@ def membership(
     rng: Generator | None = None,
     progress: Advance = lambda done: None,
 ) -> Membership:
-    """Attack authors of ``rows`` at random, each in a summary of its own draw; `DataError` for fewer than two."""
+    """Attack authors of ``rows`` at random, each in a summary of its own draw.
+
+    `DataError` for fewer than two, and where no row has a text.
+    """
     rng = system_rng() if rng is None else rng
     cells = _contributed(summary, rows)
     if len(cells) < 2:
-        raise DataError("to attack an author there must be two at least")
+        raise DataError(
+            f"to attack an author there must be two at least in the field {summary.author_field!r}: name another with "
+            "--author-field"
+        )
     tables = [_tables(summary, each) for each in cells]
     everybody = np.concatenate(cells)
     whole = _tables(summary, everybody)
@@ -110,9 +116,14 @@ def membership(
 def _contributed(summary: Summary, rows: Iterable[Mapping[str, object]]) -> list[IndexArray]:
     """The cells of each author's contributed documents."""
     by_author: defaultdict[str, list[tuple[str, str, int]]] = defaultdict(list)
-    for some in summary.read(summary.rows(rows), Seen()):
+    seen = Seen()
+    for some in summary.read(summary.rows(rows), seen):
         for written in some:
             by_author[written[0]].append(written)
+    if 0 < seen.documents - seen.without_author == seen.unreadable:
+        raise DataError(
+            f"no row has a text that can be read in its field {summary.text_field!r}: name the field with --text-field"
+        )
     key, found = RunKey.fresh(), []
     for own in by_author.values():
         contributions = Contributions(key, summary.documents_per_author)
