@@ -37,8 +37,8 @@ def figure(found, name):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_faults():
     """A file whose first write fails is closed by the collector, which says so: that is no fault of the release."""
-    found = torture_faults(150, documents=3)
-    assert figure(found, "faults that hit") >= 150
+    found = torture_faults(90, documents=3)
+    assert figure(found, "faults that hit") >= 90
     assert set(found.figures["faults by kind"]) >= {"open", "write", "close", "fsync", "rename", "entropy"}
 
 
@@ -59,22 +59,22 @@ def test_a_release_without_its_last_bag_is_not_whole(format, tmp_path):
 
 @fork_only
 def test_kills():
-    assert figure(apart(torture_kills, 8), "kills") == 8
+    assert figure(apart(torture_kills, 4), "kills") == 4
 
 
 @fork_only
 def test_kills_of_paid_runs():
-    assert figure(apart(torture_observable, 6), "kills of paid runs") == 6
+    assert figure(apart(torture_observable, 4), "kills of paid runs") == 4
 
 
 @fork_only
 def test_watch():
     """``make torture`` does it with 10,000 files and 50 kills."""
-    assert figure(apart(torture_watch, 200, 5), "watch kills") == 5
+    assert figure(apart(torture_watch, 100, 3), "watch kills") == 3
 
 
 @fork_only
-@pytest.mark.parametrize(("stride", "kills"), [(5, 6), pytest.param(1, 30, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("stride", "kills"), [(12, 2), pytest.param(1, 30, marks=pytest.mark.long)])
 def test_watch_killed_before_each_step(stride, kills):
     assert figure(apart(torture_watch_steps, stride), "watch steps") >= kills
 
@@ -97,8 +97,8 @@ def test_a_child_that_hangs_is_killed():
 
 def test_malformed_files():
     """``make torture`` does it with 20,000."""
-    found = malformed.torture_malformed(150)
-    assert figure(found, "malformed files refused") >= 150
+    found = malformed.torture_malformed(75)
+    assert figure(found, "malformed files refused") >= 75
     assert len(found.figures["malformed files by kind"]) == 15
 
 
@@ -141,7 +141,7 @@ def test_concurrent_ledgers():
 
 @fork_only
 def test_ledger_kills():
-    assert figure(apart(torture_ledger_kills, 12), "ledger kills and full disks") >= 4
+    assert figure(apart(torture_ledger_kills, 8), "ledger kills and full disks") >= 2
 
 
 @pytest.mark.parametrize("parser", PARSERS)
