@@ -49,6 +49,26 @@ def _nobody_held_the_originals(folder: Path) -> None:
     assert found.answer == "NO EVIDENCE", found.text
 
 
+def _told_the_topic(folder: Path) -> None:
+    """Readers know what a text is about, or may: a limit on all authors named is one on them, too."""
+    given = {**facts(4000, 200, 0.1), "topics": ["card", "loan"]}
+    bare = line({"svm": (np.arange(4000) % 10 < 8, 0.1)}, mechanism="clean", bound=None)
+    found = line({"originals": (np.arange(4000) // 200 % 10 == 0, 0.1)})
+    findings = {
+        key: replace(each, told=tuple(np.arange(4000) % 10 < 4), told_blind=(0.1,) * 4000)
+        for key, each in found.findings.items()
+    }
+    for limit, answer in ((0.5, "PASS"), (0.3, "FAIL")):
+        judged = judge([bare, replace(found, findings=findings)], Limits(author_at_most=limit), given)
+        assert judged is not None
+        assert judged.answer == answer, judged.text
+
+
+def _by_himself(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = verdict._judged_shares
+    monkeypatch.setattr(verdict, "_judged_shares", lambda finding, *, told: shares(finding, told=False))
+
+
 def _any_adversary(monkeypatch: pytest.MonkeyPatch) -> None:
     made = verdict.authors_of
     monkeypatch.setattr(
@@ -121,5 +141,6 @@ FENCES = (
         _a_bound_that_bounds_nothing,
         _any_bound,
     ),
+    Fence(2, "a limit on all authors named is one on who knows the topic", _told_the_topic, _by_himself),
     Fence(2, "an empty promise is refused", _empty_promises_are_refused, _taken_as_it_is),
 )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.experiment import Cell
 from publius.evaluation.runner import Evaluation
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import SummaryLine, summarize
+from publius.evaluation.verdict import knowing_topic
 from publius.files.progress import Progress
 from publius.mechanisms.registry import strength_of
 
@@ -213,7 +214,8 @@ def calibrate(
         cells = [Cell.at(name, strength, epsilon, repeat) for repeat in range(request.times)]
         evaluation.run(cells, workers=workers, progress=progress)
         lines = [line for line in summarize(evaluation.results()) if not line.clean]
-        return _trial(next(line for line in lines if getattr(line, strength) == epsilon), epsilon)
+        line = next(line for line in lines if getattr(line, strength) == epsilon)
+        return _trial(line, epsilon, evaluation.facts)
 
     evaluation.run([Cell("clean", None, 0)], workers=workers, progress=progress)
     if request.bounded and request.bounds:
@@ -223,11 +225,19 @@ def calibrate(
     return conclude(name, size, trials, aim)
 
 
-def _trial(line: SummaryLine, epsilon: float) -> Trial:
-    author, topic = line.best("author"), line.best("topic")
-    if author is None or topic is None:
+def _trial(line: SummaryLine, epsilon: float, facts: Mapping[str, Any]) -> Trial:
+    """Of the adversaries for authors as they are, and told the topic, whoever names most."""
+    authors = [(each.accuracy, each.adversary) for each in line.findings.values() if each.task == "author"]
+    authors += [
+        (told, f"{each.adversary}, told the topic")
+        for each in line.findings.values()
+        if (told := knowing_topic(each, facts)) is not None
+    ]
+    topic = line.best("topic")
+    if not authors or topic is None:
         raise UsageError("calibration needs an adversary for authors and a classifier for topics: try all")
-    return Trial(epsilon, author.accuracy, author.adversary, topic.accuracy, topic.adversary, line.same_topic)
+    author, by = max(authors, key=lambda found: found[0].value)
+    return Trial(epsilon, author, by, topic.accuracy, topic.adversary, line.same_topic)
 
 
 def to_be_had(found: Sequence[Calibration], aim: Aim) -> str:

@@ -7,7 +7,8 @@ interval is within the limit for every adversary, FAIL where the lower end of on
 test that could not fail shows nothing, so it is NO EVIDENCE too, before anything else, where fewer than
 `FEWEST_JUDGED` texts were attacked, or texts of fewer than `FEWEST_AUTHORS` authors, where the limit together with what
 is known anyway is nearly everything, and where
-unprotected texts are within the limit by the same rule. And no PASS rests on fewer authors than it takes to see one of
+unprotected texts are within the limit by the same rule. A limit on all authors named (absolute) is one on each
+adversary as he is, and on each who is told the topic. And no PASS rests on fewer authors than it takes to see one of
 a kind as frequent as the limit: among fewer there might be none. Unprotected texts are judged without the holder of the
 originals, who knows the texts themselves; everywhere else he counts. Where his figure is exact no adversary does better
 from one bag.
@@ -493,34 +494,39 @@ def _asked(line: SummaryLine) -> list[AdversaryResult]:
 def _gains(
     findings: Sequence[AdversaryResult], facts: Mapping[str, Any], level: float, *, absolute: bool
 ) -> list[Gain]:
-    """The strongest first."""
-    tests = max(1, len(findings))
+    """The strongest first. A limit on all authors named is one on whoever knows the topic, and on whoever does not."""
+    ways = [
+        (finding, told)
+        for finding in findings
+        for told in ((False, True) if absolute and finding.told else (not absolute,))
+    ]
+    tests = max(1, len(ways))
     divided = 1 - (1 - level) / tests
     found = []
-    for finding in findings:
-        judged = _interval(finding, facts, level, absolute=absolute)
-        sure = judged if tests == 1 else _interval(finding, facts, divided, absolute=absolute)
-        shares, _ = _judged_shares(finding, absolute=absolute)
-        told = not absolute and _topics_known(facts)
+    for finding, told in ways:
         without = 0.0 if absolute else _without(finding, facts)
+        judged = _interval(finding, facts, level, without, told=told)
+        sure = judged if tests == 1 else _interval(finding, facts, divided, without, told=told)
+        shares, _ = _judged_shares(finding, told=told)
         known = without if without > float(np.mean(facts["anyway"])) + _ROUNDING else 0.0
-        found.append(Gain(who(finding.adversary, topic=told), float(shares.mean()), judged, sure, known))
+        name = who(finding.adversary, topic=told and _topics_known(facts))
+        found.append(Gain(name, float(shares.mean()), judged, sure, known))
     return sorted(found, key=lambda gain: -gain.named)
 
 
 def _interval(
-    finding: AdversaryResult, facts: Mapping[str, Any], level: float, *, absolute: bool
+    finding: AdversaryResult, facts: Mapping[str, Any], level: float, without: float, *, told: bool
 ) -> Interval:
-    """Of the share named, or of what it is beyond what is known anyway, with authors resampled.
+    """Of the share named less ``without``, which is what is known anyway or nothing, with authors resampled.
 
     An adversary has habits: without any regard to a text he may always name the same author of its topic. How often
     that is right depends on nothing that a release shows, and varies from author to author far more than what it does
     show. So what is resampled is how often he is right beyond those habits; what they give him is added as it is. Of an
     author who was not seen every text may be named, or none beyond them.
     """
-    named, habit = _judged_shares(finding, absolute=absolute)
+    named, habit = _judged_shares(finding, told=told)
     found = grouped_mean(named - habit, np.array(facts["author_numbers"]), level, (0.0, 1.0))
-    rest = float(habit.mean()) - (0.0 if absolute else _without(finding, facts))
+    rest = float(habit.mean()) - without
     return Interval(found.value + rest, found.low + rest, found.high + rest)
 
 
@@ -533,7 +539,7 @@ def _without(finding: AdversaryResult, facts: Mapping[str, Any]) -> float:
     anyway = float(np.mean(facts["anyway"]))
     if finding.adversary != ORIGINALS:
         return anyway
-    _, habit = _judged_shares(finding, absolute=False)
+    _, habit = _judged_shares(finding, told=True)
     found = max(anyway, float(habit.mean()))
     if "topic_numbers" not in facts:
         return found
@@ -555,18 +561,19 @@ def knowing_topic(finding: AdversaryResult, facts: Mapping[str, Any]) -> Interva
     """
     if finding.task != "author" or "anyway" not in facts or not _topics_known(facts):
         return None
-    beyond, without = _interval(finding, facts, CONFIDENCE, absolute=False), _without(finding, facts)
+    without = _without(finding, facts)
+    beyond = _interval(finding, facts, CONFIDENCE, without, told=True)
     return Interval(beyond.value + without, max(0.0, beyond.low + without), min(1.0, beyond.high + without))
 
 
-def _judged_shares(finding: AdversaryResult, *, absolute: bool) -> tuple[Float64Array, Float64Array]:
+def _judged_shares(finding: AdversaryResult, *, told: bool) -> tuple[Float64Array, Float64Array]:
     """Text by text how often its author was named, and how often without regard to the text.
 
-    What is compared with who knows the topic alone is an adversary who knows it, too: he would not be judged by what
-    he throws away.
+    ``told`` the topic, where that was tried: what is compared with who knows the topic alone is an adversary who knows
+    it, too, and would not be judged by what he throws away.
     """
     named, blind = finding.shares, finding.blind
-    if not absolute and finding.told:
+    if told and finding.told:
         named, blind = finding.told, finding.told_blind
     return np.array(named), np.array(blind) if blind else np.zeros(len(named))
 
