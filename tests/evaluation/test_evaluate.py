@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -238,6 +239,13 @@ def test_a_killed_run_goes_on(tmp_path, corpus, options, folder):
     assert len(kept) >= 2
     assert all((cells / name).stat().st_mtime_ns == when for name, when in kept.items())
     assert records(out) == records(folder)
+
+
+def test_an_evaluation_is_for_its_owner_alone(folder):
+    """It names authors, and texts by their ids: no other user of the machine reads it."""
+    inside = [folder, *folder.rglob("*")]
+    assert {"report.html", "rows.jsonl", "run.json", "cells"} <= {path.name for path in inside}
+    assert [path for path in inside if stat.S_IMODE(path.stat().st_mode) & 0o077] == []
 
 
 def test_another_request_does_not_go_on_there(tmp_path, corpus, options, folder):

@@ -40,7 +40,7 @@ def write_report(
         ("table.tex", as_latex(lines)),
         ("report.html", page),
     ):
-        with write_file(folder / name) as file:
+        with write_file(folder / name, 0o600) as file:
             file.write(data)
 
 

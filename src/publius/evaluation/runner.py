@@ -346,7 +346,7 @@ def _continued(folder: Path, facts: dict[str, Any], seed: int | None, key: bytes
         if folder.exists() and any(folder.iterdir()):
             raise UsageError(f"{shown(folder)} is not empty and holds no evaluation: name a new folder")
         begun = {**facts, "seed": int.from_bytes(entropy(), "big") >> 192 if seed is None else seed}
-        _make_folder(folder / _CELLS)
+        _make_folder(folder)
         if key is not None:
             keep_key(folder, key)
         _write_json(path, begun)
@@ -441,14 +441,16 @@ def _record(job: Cell | None, setting: Setting, advance: Callable[[Cell | None],
 
 
 def _make_folder(folder: Path) -> None:
+    """The folder of an evaluation and that of its cells, for their owner alone: they name authors and texts."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+        (folder / _CELLS).mkdir(0o700, exist_ok=True)
     except OSError as error:
         raise storage_error("make the folder", folder, error) from None
 
 
 def _write_json(path: Path, record: dict[str, Any]) -> None:
-    with write_file(path) as file:
+    with write_file(path, 0o600) as file:
         file.write(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n")
 
 

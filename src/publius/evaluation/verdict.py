@@ -101,7 +101,7 @@ class Limits:
 
 def write_limits(limits: Limits, folder: Path) -> None:
     """Keep them beside the results, so that the report can be made again."""
-    with write_file(folder / _LIMITS) as file:
+    with write_file(folder / _LIMITS, 0o600) as file:
         file.write(json.dumps(asdict(limits)).encode() + b"\n")
 
 
