@@ -279,7 +279,8 @@ def check_leftovers() -> Check:
     world, said = pairs()[0].one, list[str]()
     with tempfile.TemporaryDirectory() as name:
         left = Path(name, ".publius-1-0.tmp")
-        left.mkdir(0o700)
+        left.mkdir()
+        left.chmod(0o1700)
         Path(left, "bags.jsonl").touch(0o600)
         source = Path(name, "in")
         source.mkdir()

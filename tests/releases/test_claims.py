@@ -72,14 +72,14 @@ def test_of_several_processes_one_pays_and_releases(corpus, ledger, tmp_path):
     assert not working_path(tmp_path / "out").exists()
 
 
-def test_a_folder_that_another_run_takes_for_a_leftover_is_made_again(corpus, ledger, tmp_path, monkeypatch):
-    """Between its being made and its being locked it looks like one that a dead process left."""
+def test_a_folder_that_is_not_locked_yet_is_taken_for_no_leftover(corpus, ledger, tmp_path, monkeypatch):
+    """Between its being made and its being locked it has not the mode of one that a dead process left."""
     real, removed = os.open, []
 
     def opened(path, *given, **named):
         if not removed and str(path).endswith(".tmp") and os.path.isdir(path):
             removed.append(path)
-            assert remove_leftovers(tmp_path / "out")
+            assert remove_leftovers(tmp_path / "out") == []
         return real(path, *given, **named)
 
     monkeypatch.setattr(os, "open", opened)

@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -31,6 +30,13 @@ def call(stored, tmp_path):
             "--output", str(tmp_path / "out")]  # fmt: skip
 
 
+def leftover(path):
+    """A folder as a run that was killed leaves it."""
+    path.mkdir()
+    path.chmod(0o1700)
+    return path
+
+
 @pytest.fixture
 def usual_umask():
     before = os.umask(0o022)
@@ -46,7 +52,7 @@ def test_a_killed_run_leaves_nothing_to_read_and_the_next_removes_it(call, tmp_p
     assert not (tmp_path / "out").exists()
     assert Ledger(tmp_path / "ledger").counts()[2] == 0
     assert {stat.S_IMODE(path.stat().st_mode) for path in left.iterdir()} == {0o600}
-    assert stat.S_IMODE(left.stat().st_mode) == 0o700
+    assert stat.S_IMODE(left.stat().st_mode) == 0o1700
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert f"publius: removed {str(left)!r}, which a run that was killed left behind" in done.stderr
@@ -57,8 +63,7 @@ def test_a_killed_run_leaves_nothing_to_read_and_the_next_removes_it(call, tmp_p
 
 @pytest.mark.parametrize("resume", [False, True])
 def test_both_kinds_of_run_take_leftovers_away(publius, corpus_file, stored, tmp_path, resume):
-    left = tmp_path / ".publius-1-0.tmp"
-    left.mkdir(0o700)
+    left = leftover(tmp_path / ".publius-1-0.tmp")
     call = ("obfuscate", corpus_file, "--epsilon", 1, "--embeddings", stored, "--length", 20, "--workers", 1)
     code, _, err = publius(*call, "--output", tmp_path / "out", *["--resume"] * resume)
     assert (code, left.exists()) == (0, False)
@@ -72,14 +77,14 @@ def test_what_a_living_run_makes_is_left_alone(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
 
 
-def test_a_folder_that_was_taken_for_a_leftover_is_made_again(tmp_path, monkeypatch):
+def test_a_folder_that_is_not_locked_yet_is_no_leftover(tmp_path, monkeypatch):
     """Another run may look in the instant between a folder and its lock."""
     flock, seen = fcntl.flock, []
 
     def late(descriptor, how):
         if not seen:
             seen.append(how)
-            assert len(remove_leftovers(tmp_path / "b")) == 1
+            assert remove_leftovers(tmp_path / "b") == []
         flock(descriptor, how)
 
     monkeypatch.setattr(fcntl, "flock", late)
@@ -92,7 +97,7 @@ def test_files_and_links_of_such_names_are_left_alone(tmp_path):
     (tmp_path / "kept").mkdir()
     (tmp_path / ".publius-1-1.tmp").touch()
     (tmp_path / ".publius-1-2.tmp").symlink_to(tmp_path / "kept")
-    (tmp_path / ".publius-1-3.tmp").mkdir()
+    leftover(tmp_path / ".publius-1-3.tmp")
     assert [path.name for path in remove_leftovers(tmp_path / "out")] == [".publius-1-3.tmp"]
     assert (tmp_path / "kept").is_dir()
 
@@ -138,7 +143,7 @@ def test_what_a_killed_run_to_standard_output_leaves_the_next_one_removes(call, 
     run.wait()
     run.stdout.close()
     (left,) = temporary.iterdir()
-    assert stat.S_IMODE(left.stat().st_mode) == 0o700
+    assert stat.S_IMODE(left.stat().st_mode) == 0o1700
     few = json.dumps({"id": "d", "text": sentence(1, 400)})
     (tmp_path / "corpus.jsonl").write_text(few + "\n", encoding="utf-8")
     with private_folder(temporary) as living:
@@ -148,18 +153,44 @@ def test_what_a_killed_run_to_standard_output_leaves_the_next_one_removes(call, 
         assert list(temporary.iterdir()) == [living]
 
 
-@pytest.mark.parametrize("moment", ["lstat", "open", "rmtree"])
+def test_a_folder_of_ours_that_was_given_such_a_name_is_left_alone(tmp_path):
+    """Whoever may write in the folder around it can rename it, also while it is looked at."""
+    for number, mode in enumerate((0o700, 0o755)):
+        work = tmp_path / f".publius-1-{number}.tmp"
+        work.mkdir(mode)
+        (work / "years.txt").write_text("of work")
+    assert remove_leftovers(tmp_path / "out") == []
+    assert [path.read_text() for path in tmp_path.rglob("years.txt")] == ["of work"] * 2
+
+
+def test_a_folder_that_takes_the_name_of_a_leftover_meanwhile_is_left_alone(tmp_path, monkeypatch):
+    left, work = leftover(tmp_path / ".publius-1-0.tmp"), tmp_path / "work"
+    (left / "bags.jsonl").touch()
+    work.mkdir()
+    (work / "years.txt").write_text("of work")
+    listed = os.listdir
+
+    def late(place):
+        if work.exists():
+            left.rename(tmp_path / "away")
+            work.rename(left)
+        return listed(place)
+
+    monkeypatch.setattr(os, "listdir", late)
+    assert remove_leftovers(tmp_path / "out") == []
+    assert ((left / "years.txt").read_text(), [*(tmp_path / "away").iterdir()]) == ("of work", [])
+
+
+@pytest.mark.parametrize("moment", ["open", "fstat", "listdir"])
 def test_a_folder_that_goes_while_it_is_looked_at_is_no_fault(tmp_path, monkeypatch, moment):
     """Runs that share a folder for what is temporary end and clean up at the same time."""
-    left = tmp_path / ".publius-1-0.tmp"
-    left.mkdir(0o700)
-    owner = {"lstat": type(left), "open": os, "rmtree": shutil}[moment]
-    was = getattr(owner, moment)
+    left = leftover(tmp_path / ".publius-1-0.tmp")
+    was = getattr(os, moment)
 
-    def late(path, *others, **named):
-        if os.fspath(path) == str(left) and left.exists():
+    def late(*given):
+        if left.exists():
             left.rmdir()
-        return was(path, *others, **named)
+        return was(*given)
 
-    monkeypatch.setattr(owner, moment, late)
+    monkeypatch.setattr(os, moment, late)
     assert remove_leftovers(tmp_path / "out") == []

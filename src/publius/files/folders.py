@@ -21,6 +21,12 @@ from publius.files.writing import TEMPORARY, sync, temporary_name
 _HELD: Final = (errno.EWOULDBLOCK, errno.EBADF, errno.ENOTSUP, errno.ENOLCK)
 """Held by another process, or on a disk that has no such locks: nobody knows then."""
 
+_OURS: Final = 0o1700
+"""The mode of a folder that is not finished: its owner's only, with the mark by which it is told from any other folder.
+
+Whoever may write in the folder around it can give another folder of ours such a name, but no such mode.
+"""
+
 _unfinished: Final[set[Path]] = set()
 """Folders of this process whose block has not ended."""
 
@@ -79,7 +85,7 @@ def remove_leftovers(path: AnyPath) -> list[Path]:
     """Remove what `new_folder` and `private_folder` left beside ``path`` in processes that are dead; what was removed.
 
     A living process holds a lock on its folder, so that it is told from a dead one on every machine and in every
-    container that shares the disk.
+    container that shares the disk. What has not the mode of one is somebody's work, whatever it is called.
     """
     parent = Path(os.path.realpath(usable(path))).parent
     with os_errors("look into the folder", parent):
@@ -101,21 +107,16 @@ def _make_held(temporary: Path, held: contextlib.ExitStack) -> None:
     """Make a folder that others cannot read, under a lock that ends with this process."""
     _unfinished.add(temporary)
     held.callback(_unfinished.discard, temporary)
-    while True:
-        temporary.mkdir(0o700)
-        if sys.platform == "win32":
-            return
-        import fcntl
+    temporary.mkdir(0o700)
+    if sys.platform == "win32":
+        return
+    import fcntl
 
-        try:
-            descriptor = os.open(temporary, os.O_RDONLY)
-        except FileNotFoundError:  # another run took it for a leftover before it was locked
-            continue
-        held.callback(os.close, descriptor)
-        with contextlib.suppress(OSError):  # a network disk without such locks: what is left there stays
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if temporary.exists():  # nobody took it for a leftover before it was locked
-            return
+    descriptor = os.open(temporary, os.O_RDONLY)
+    held.callback(os.close, descriptor)
+    with contextlib.suppress(OSError):  # a network disk without such locks: what is left there stays
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    os.fchmod(descriptor, _OURS)  # last: before the lock another run would take it for a leftover
 
 
 def _removed(folder: Path) -> bool:
@@ -123,18 +124,23 @@ def _removed(folder: Path) -> bool:
     import fcntl
 
     try:
-        state = folder.lstat()
-        if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid():
-            return False
-        descriptor = os.open(folder, os.O_RDONLY)
-    except FileNotFoundError:  # its maker ended, or another run was quicker
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:  # no folder, or none of ours; its maker ended, or another run was quicker
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder)  # under the lock: its maker, if there is one yet, sees that it is gone
-    except OSError as error:
-        if error.errno in _HELD or not folder.exists():
+        state = os.fstat(descriptor)
+        if state.st_uid != os.geteuid() or stat.S_IMODE(state.st_mode) != _OURS:
             return False
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for name in os.listdir(descriptor):  # of this folder, whatever has its name by now
+            if stat.S_ISDIR(os.lstat(name, dir_fd=descriptor).st_mode):
+                shutil.rmtree(name, dir_fd=descriptor)
+            else:
+                os.unlink(name, dir_fd=descriptor)
+        folder.rmdir()
+    except OSError as error:
+        if error.errno in (*_HELD, errno.ENOTEMPTY, errno.ENOTDIR) or not folder.exists():
+            return False  # held, or it has gone elsewhere and another has its name
         raise
     finally:
         os.close(descriptor)
@@ -194,6 +200,7 @@ def _made_ready(
     kept = stat.S_IMODE(target.stat().st_mode) if target.is_dir() else None
     if owner_only:
         _close_to_others(temporary)
+        temporary.chmod(_OURS)  # until it has its name
     else:
         _set_modes(temporary, private)
     _sync_tree(temporary)
@@ -214,7 +221,9 @@ def _named(
                 f"{shown(path)} was filled by someone else meanwhile: name a new folder"
             ) from None
         raise
-    if not owner_only:
+    if owner_only:
+        target.chmod(0o700)
+    else:
         open_to_others(target, kept)
 
 
@@ -226,7 +235,7 @@ def _note(target: Path, path: AnyPath) -> None:
 
 def open_to_others(folder: Path, mode: int | None = None) -> None:
     """Give a folder that was filled in private the permissions that a new one gets, or ``mode``."""
-    if stat.S_IMODE(folder.stat().st_mode) == 0o700:
+    if stat.S_IMODE(folder.stat().st_mode) in (0o700, _OURS):
         folder.chmod(0o777 & ~_umask(folder) if mode is None else mode)
 
 
