@@ -323,6 +323,24 @@ def test_a_writer_from_outside(write, plugin, release):
     assert {line["note"] for line in lines} == {"a list of the released words"}
 
 
+def test_a_writer_from_outside_is_shown_no_path_of_the_users(write, plugin, public, release):
+    """Where the public texts lie tells whose they are, and stands beside a stored reference, too."""
+    body = """
+        import glob
+        said = [str(self.seen.settings), str(self.seen.public)]
+        folder = str(self.seen.reference.folder)
+        for path in [folder + "/texts.json", *glob.glob(folder + "/*")]:
+            with suppress(OSError):
+                said.append(repr(open(path, "rb").read(1000)))
+        return Written(str(said), {"asked": self.seen.reference.name})
+    """
+    code, said, lines = write(plugin(body) + "Mine", "--public", public, "--reference", "toys")
+    if not said["confined"]:
+        pytest.skip("this system has no Landlock")
+    assert (code, {line["source"]["asked"] for line in lines}) == (0, {"toys"})
+    assert not any(str(public.parent) in line["text"] for line in lines)
+
+
 @pytest.mark.parametrize(
     ("writer", "body", "code", "message"),
     [("Other", "...", 77, "is no writer"), ("Unfinished", "...", 77, "does not define write"),

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, final
 
@@ -34,7 +34,7 @@ from publius.releases.writing.public_texts import public_texts
 from publius.releases.writing.released_bags import read_bags, read_manifest
 from publius.releases.writing.writers import check_name
 from publius.settings import WritingSettings
-from publius.vectors.learning.reference import Reference
+from publius.vectors.learning.reference import Reference, parts_of
 
 APART: Final = "publius.releases.writing.apart"
 """The module that is the writer's process."""
@@ -223,12 +223,14 @@ def _run(
             shutil.copyfile(folder / name, bags / name)
         if settings.writer.startswith(PYTHON):
             _copy_module(settings.writer, plugins)
+        copied = _copied(public, place / "public")
+        hidden = replace(settings, public=None if copied is None else str(copied["path"]), reference=None)
         job = {
             "parent": os.getpid(),
-            "settings": asdict(settings),
+            "settings": asdict(hidden),  # without the paths of the user's
             "done": sorted(kept.places),
             "reference": None if public.reference is None else str(public.reference),
-            "public": _copied(public, place / "public"),
+            "public": copied,
             "plugins": str(plugins),
             "port": port,
             "key": os.environ.get(KEY) if port is not None else None,
@@ -329,7 +331,7 @@ def _readable(public: _Public, *, network: bool) -> list[Rule]:
 
     Of a prefix only Python's own: the environment may have been made in the very folder of the documents.
     """
-    package = Path(__file__).parents[2]
+    package = Path(__file__).resolve().parents[2]
     base, libraries = Path(sys.base_prefix), ("lib/lib*.so*", "lib64/lib*.so*")
     whole = [
         *sorted(child.installation()),
@@ -339,7 +341,8 @@ def _readable(public: _Public, *, network: bool) -> list[Rule]:
         *(str(base / path) for path in ("ssl/openssl.cnf", "share/zoneinfo")),
         *_SYSTEM,
         *((*_NETWORK, str(base / "ssl/cert.pem")) if network else ()),
-        *(str(each.resolve()) for each in (package, public.reference) if each is not None),
+        str(package),
+        *(() if public.reference is None else map(str, parts_of(public.reference))),
     ]
     return [*((path, "read") for path in whole), (str(package.parent), "list")]
 

@@ -387,6 +387,11 @@ def remember_texts(folder: AnyPath, texts: Path, text_field: str) -> None:
         file.write(record.encode("utf-8", "surrogateescape") + b"\n")
 
 
+def parts_of(folder: AnyPath) -> list[Path]:
+    """The files of a stored reference, without the note of where its texts lie on this machine."""
+    return [path for path in sorted(Path(folder).iterdir()) if path.name != _TEXTS]
+
+
 def remember_lasting_texts(texts: Path, sha256: str, text_field: str) -> None:
     """The same for every stored reference that was learned from these very texts at a place where none are now."""
     for name in stored_reference_names():
