@@ -131,6 +131,21 @@ def test_rows_that_cannot_be_read_stop_it(embeddings, changes, error, said):
     assert "canary" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"text": pa.Array.from_buffers(pa.string(), 2, [None, pa.array([0, 7, 8], pa.int32()).buffers()[1],
+                                                    pa.py_buffer(b"canary \xff")])},
+     {"seen": pa.array([2**62, 0], pa.timestamp("s"))}, {"seen": pa.array([2**55, 0], pa.date64())},
+     {"seen": pa.array([2**62, 0], pa.duration("s"))}],
+)  # fmt: skip
+def test_what_arrow_says_of_a_cell_that_it_cannot_read_is_not_passed_on(embeddings, changes):
+    with pytest.raises(DocumentError, match="cannot be read") as caught:
+        protect(
+            pa.table({**table(2), **changes}), embeddings, keep=[name for name in changes if name == "seen"]
+        )
+    assert (caught.value.__context__, caught.value.__cause__) == (None, None)
+
+
 @pytest.mark.parametrize("given", [{"text": ["a"]}, {"id": ["a"]}, 7, ["canary"], {"id": ["a"], "text": [object()]},
                                    pa.table([["a"], ["b"], ["c"]], names=["id", "text", "text"])])  # fmt: skip
 def test_what_is_no_table_of_documents_is_refused(embeddings, given):

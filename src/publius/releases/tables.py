@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from publius.documents.corpus import Document, accepted, documents_of
 from publius.documents.row_readers import import_parquet
-from publius.errors import UsageError
+from publius.errors import DocumentError, UsageError
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.mechanism import Mechanism, OrderedText
 from publius.noise.randomness import RunKey
@@ -161,8 +163,18 @@ def _rows(
                 f"the table has {table.column_names.count(name)} columns called {name!r}: name the one that is there, "
                 "or give number=True for documents without ids"
             )
-    rows = (row for batch in table.select(wanted).to_batches() for row in batch.to_pylist())
+    rows = chain.from_iterable(map(_values, table.select(wanted).to_batches()))
     return ({**row, **{name: _plain(row[name]) for name in keep}} for row in rows)
+
+
+def _values(batch: pyarrow.RecordBatch) -> list[dict[str, Any]]:
+    """The rows of a part; `DocumentError` for what is no value of Python's, without Arrow's words, which quote it."""
+    with suppress(TypeError, ValueError, OverflowError, import_parquet()[0].ArrowException):
+        return batch.to_pylist()  # type: ignore[no-any-return]
+    raise DocumentError(
+        f"a cell of the columns {', '.join(map(repr, batch.schema.names))} cannot be read: texts are UTF-8, dates "
+        "of the years 1 to 9999. Nothing was released"
+    )
 
 
 def _plain(value: object) -> object:
