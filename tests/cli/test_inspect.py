@@ -10,7 +10,7 @@ import pytest
 
 from publius.documents.inspection import inspect
 from publius.errors import DocumentError
-from publius.evaluation.steps.older import AUTHORS, own_column
+from publius.evaluation.steps.older import maybe_author, own_authors
 
 ENGLISH = (
     "the bill was wrong again and nobody answered my letter about the account because money had gone".split()
@@ -109,14 +109,15 @@ def test_a_field_that_one_row_brings_tells_nobody_who_wrote_the_others(tmp_path)
     lines = [{"user": f"u{n}", "text": "a river bends"} for n in range(9)]
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in lines))
-    assert inspect(path).told_by_name(AUTHORS) == "user"
+    alone = inspect(path)
+    assert (own_authors(alone, None), maybe_author(alone)) == (None, "user")
     path.write_text("".join(json.dumps(row) + "\n" for row in [*lines, {"author": "x", **lines[0]}]))
     looked = inspect(path)
-    assert (looked.told_by_name(AUTHORS), looked.by_name(AUTHORS)) == (None, ["author", "user"])
-    assert own_column(looked, "user", AUTHORS) == "user"
+    assert (own_authors(looked, None), looked.by_name(["author", "user"])) == (None, ["author", "user"])
+    assert own_authors(looked, "user") == "user"
     table = tmp_path / "a.csv"
     table.write_text("user,author,text\nu1,,a river bends\n")
-    assert inspect(table).told_by_name(AUTHORS) == "author"
+    assert own_authors(inspect(table), None) == "author"
 
 
 def test_all_texts_alike_are_said_to_be(tmp_path):
