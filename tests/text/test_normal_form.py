@@ -2,6 +2,7 @@
 
 import ast
 import sys
+import tracemalloc
 import unicodedata
 from pathlib import Path
 
@@ -54,6 +55,16 @@ def watched(monkeypatch):
 def test_a_long_run_of_marks_is_broken_before_it_is_sorted(watched, work, text):
     work(text)
     assert sum(watched) < 40 * len(text)
+
+
+def test_a_text_whose_letters_become_many_is_compared_in_pieces():
+    """One of U+FDFA becomes eighteen characters: a letter of 16 MB took gigabytes."""
+    tracemalloc.start()
+    same = {plain_letters(text) for text in ("\ufdfa" * 200_000, "\ufdfa " * 200_000)}
+    assert (len(same), tracemalloc.get_traced_memory()[1] < 2**24) == (1, True)
+    tracemalloc.stop()
+    assert plain_letters("Straße, Ⅷ; ᾴ!") == plain_letters("STRASSE viii\u200b αι")
+    assert plain_letters("11") != plain_letters("1")
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFKC", "NFKD"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -40,6 +41,7 @@ LEARNED: Final = "learned.jsonl"
 
 _TELLING: Final = 8  # words from which on no two people write the same text by chance
 _MARK: Final = regex.compile(r"[\p{M}\p{Cn}]")
+_PIECE: Final = 2**16
 _NO_LETTER: Final = regex.compile(r"[^\p{L}\p{N}]")
 
 Row = dict[str, str]
@@ -312,12 +314,28 @@ def _different(rows: Iterable[Row]) -> list[Row]:
 
 
 def plain_letters(text: str) -> str:
-    """Letters and digits alone: without case, accents, punctuation, white space and what cannot be seen.
+    """A digest of the letters and digits alone: without case, accents, punctuation, space and what cannot be seen.
 
-    Marks go first: sorting a long run of them, as normalization does, takes a time that grows with its square.
+    They are told character by character, each once, in pieces, and not kept: one of U+FDFA becomes fifteen letters.
     """
-    plain = normal_form("NFKD", _MARK.sub("", without_invisible(text))).casefold()
-    return str(_NO_LETTER.sub("", normal_form("NFKD", plain)))
+    digest = hashlib.blake2b(digest_size=16)
+    for start in range(0, len(text), _PIECE):
+        digest.update(text[start : start + _PIECE].translate(_LETTERS).encode())
+    return digest.hexdigest()
+
+
+@final
+class _Letters(dict[int, str | None]):
+    """The plain letters of each character that was seen, by its number."""
+
+    def __missing__(self, number: int) -> str | None:
+        seen = _MARK.sub("", without_invisible(chr(number)))
+        plain = normal_form("NFKD", normal_form("NFKD", seen).casefold())
+        self[number] = found = str(_NO_LETTER.sub("", plain)) or None
+        return found
+
+
+_LETTERS: Final = _Letters()
 
 
 def _without_author(row: Row, role: str) -> Row:
