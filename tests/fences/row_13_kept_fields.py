@@ -207,7 +207,7 @@ FENCES = (
         13,
         "kept values that are not known to be several authors' leave no verdict",
         _of_nobody,
-        lambda patch: patch.setattr(own_texts, "SHARED", 1),
+        lambda patch: patch.setattr(own_texts, "SHARED", 0),
     ),
     Fence(
         13,

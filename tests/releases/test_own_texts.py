@@ -357,12 +357,16 @@ def test_the_most_that_may_be_of_one_author_is_found(tmp_path, plan, names, unna
 
 
 def test_rows_that_name_nobody_may_be_one_authors(tmp_path, plan):
-    """Few must not look like many: six rows without an author share a value no more than one author does."""
-    found = [{**row, "place": "alone" if n < 6 else "here"} for n, row in enumerate(rows(90))]
-    for number in range(6):
-        found[number]["author"] = None
-    corpus = replace(corpus_of(store(tmp_path / "t.jsonl", found), keep=["place"]), beside=("author",))
-    assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
+    """Few must not look like many: six rows without an author share a value no more than one author does.
+
+    One beside four that are named may be one of theirs.
+    """
+    for names in ([None] * 6, ["a", "b", "c", "d", None, "a"]):
+        found = [{**row, "place": "alone" if n < 6 else "here"} for n, row in enumerate(rows(90))]
+        for row, name in zip(found, names, strict=False):
+            row["author"] = name
+        corpus = replace(corpus_of(store(tmp_path / "t.jsonl", found), keep=["place"]), beside=("author",))
+        assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
     assert "who wrote the texts is not known" in examine(corpus, plan, kept=["place"]).no_evidence
 
 

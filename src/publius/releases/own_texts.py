@@ -378,7 +378,7 @@ class _Sharing:
         self._beside: defaultdict[tuple[tuple[str, ...], int | None], Counter[str]] = defaultdict(Counter)
 
     def add(self, values: tuple[str, ...], label: int | None, author: str | None) -> None:
-        """A row. Few must not look like many: one author however written, and whoever is not named is one, too."""
+        """A row. Few must not look like many: one author is one however written, who is not named no further one."""
         name = counted_name(author)
         self._written[values][name] += 1
         self._labelled[label][name] += 1
@@ -388,13 +388,18 @@ class _Sharing:
     def tells(self) -> bool:
         """Whether few share a kept value, or it helps whoever names the busiest author, alone or beside a label."""
         whole = sum(self._labelled.values(), Counter[str]())
-        if any(len(each) < SHARED or _far_above(each, whole) for each in self._written.values()):
+        if any(_few(each) or _far_above(each, whole) for each in self._written.values()):
             return True
-        few = sum(each.total() for each in self._beside.values() if len(each) < SHARED)
+        few = sum(each.total() for each in self._beside.values() if _few(each))
         mostly = sum(_far_above(each, self._labelled[label]) for (_, label), each in self._beside.items())
         alone = _of_busiest(self._written.values()) - _of_busiest([whole])
         beside = _of_busiest(self._beside.values()) - _of_busiest(self._labelled.values())
         return max(few, mostly, alone, beside) > FEW_ROWS * whole.total()
+
+
+def _few(group: Counter[str]) -> bool:
+    """Whether too few authors are known to be in a group: who is not named may be one of those who are."""
+    return len(group) - ("" in group) < SHARED
 
 
 def _far_above(group: Counter[str], among: Counter[str]) -> float:
