@@ -26,7 +26,7 @@ from publius.releases.measured import Measured, Sources
 from publius.releases.own_texts import CURATOR_ONLY, FORMAT, OwnTexts, examine, unfit_sentence
 from publius.releases.plan import AS_READ, Plan
 from publius.releases.preflight import language_of_words, look
-from publius.releases.signoff import evidence, judged
+from publius.releases.signoff import evidence, judged, sign_off, write_receivers
 from publius.settings import ReleaseSettings
 from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
@@ -400,6 +400,13 @@ def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
     found = evidence(tmp_path / "out", Sources(measured=passed, own=nobody))
     assert found["verdict"].startswith("NO EVIDENCE: who wrote the texts is not known")
     told = replace(looked, telling=("half",))
+    page = sign_off(tmp_path / "out", Sources(measured=passed, own=told)).decode()
+    assert "columns that were kept, ids or their order, may say who wrote them" in page
+    for own in (None, looked, told):
+        write_receivers(tmp_path / "out", Sources(measured=passed, own=own))
+        page = (tmp_path / "out" / "receivers.html").read_text()
+        assert "is judged on the curator's page" in " ".join(page.split())
+        assert not any(said in page for said in ("undecided", "not looked at", "NO EVIDENCE", "PASS"))
     found = evidence(tmp_path / "out", Sources(measured=passed, own=told))
     assert found["verdict"].startswith("NO EVIDENCE: values of what was kept")
 

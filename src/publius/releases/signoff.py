@@ -171,7 +171,9 @@ def _signable(release: Path, sources: Sources, *, for_receivers: bool = False) -
     manifest = check_signable(release)
     files = check_own(release, manifest)
     if for_receivers:
-        measured = _published(judged(sources.measured, manifest, release, None))
+        # What kept columns tell is judged on the curator's page, as all is that rests on the texts.
+        unkept = {**manifest, "labels": []}
+        measured = _published(judged(sources.measured, unkept, release, None))
         sources = replace(sources, measured=measured, own=None, budget=None)
     else:
         sources = replace(sources, measured=judged(sources.measured, manifest, release, sources.own))
