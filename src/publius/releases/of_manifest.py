@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from publius.collections.strata import Field
+from publius.collections.strata import Field, Strata
 from publius.distances.metrics import METRICS
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
 from publius.files import os_errors, shown
@@ -488,12 +488,10 @@ def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
         _one_of(_as_written(part / epsilon))(shares[name]) for name, part in parts.items()
     ):
         yield "shares"
-    if any(
-        [*Field(name, (*values,)).labels] != [*values, last]
-        for name, (*values, last) in manifest["strata"].items()
-    ):
+    by = Strata(tuple(Field(name, (*values,)) for name, (*values, _) in manifest["strata"].items()))
+    if {field.name: [*field.labels] for field in by.fields} != manifest["strata"]:
         yield "strata"
-    strata = math.prod(len(labels) for labels in manifest["strata"].values())
+    strata = by.size
     for name, table in manifest["tables"].items():
         fits = (
             table["cells"] == strata

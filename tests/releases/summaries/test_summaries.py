@@ -617,6 +617,7 @@ _OTHERWISE = (
     lambda manifest: _spelled(manifest, "scale", lambda value: f"{3 * value.numerator}/{3 * value.denominator}"),
     lambda manifest: manifest["strata"].update(product=["", *manifest["strata"]["product"][1:]]),
     lambda manifest: manifest["strata"].update(product=[*manifest["strata"]["product"][:-1], "rest"]),
+    lambda manifest: manifest.update(strata={f"f{n}": [*map(str, range(50)), "other"] for n in range(6)}),
 )  # fmt: skip
 
 
