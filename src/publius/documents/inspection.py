@@ -104,8 +104,8 @@ class Inspection:
 
     def by_name(self, usual: Iterable[str]) -> list[str]:
         """The columns that have one of the ``usual`` names, in their order, but for that of texts."""
-        by_name = {name.strip().casefold(): name for name in reversed(self.columns)}
-        return [by_name[name] for name in usual if by_name.get(name, self.text_field) != self.text_field]
+        folded = [(name.strip().casefold(), name) for name in self.columns if name != self.text_field]
+        return [name for each in usual for plain, name in folded if plain == each]
 
     def told_by_name(self, usual: Iterable[str]) -> str | None:
         """The first of these where the header names them; of rows with fields of their own the only one, else None."""
