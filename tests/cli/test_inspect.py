@@ -115,6 +115,11 @@ def test_a_field_that_one_row_brings_tells_nobody_who_wrote_the_others(tmp_path)
     looked = inspect(path)
     assert (own_authors(looked, None), looked.by_name(["author", "user"])) == (None, ["author", "user"])
     assert own_authors(looked, "user") == "user"
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in [{"Author": "x"}, {"author": "y", "text": "a river"}])
+    )
+    looked = inspect(path)  # nor does one that is written in another way
+    assert (own_authors(looked, None), looked.by_name(["author"])) == (None, ["Author", "author"])
     table = tmp_path / "a.csv"
     table.write_text("user,author,text\nu1,,a river bends\n")
     assert own_authors(inspect(table), None) == "author"

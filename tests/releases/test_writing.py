@@ -278,6 +278,7 @@ def test_a_length_of_characters_is_a_number(write):
 
 PLUGIN = """
 import json, os
+from contextlib import suppress
 from publius.releases.writing.writer import AbstractTextWriter, Written
 
 def say(line):
