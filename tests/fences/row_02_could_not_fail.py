@@ -15,9 +15,11 @@ from fences import Fence
 from made_scores import clean, facts, line
 from publius.errors import PolicyError
 from publius.evaluation import verdict
+from publius.evaluation.statistics import Interval
+from publius.evaluation.summary import AdversaryResult
 from publius.evaluation.verdict import Limits, judge
 from publius.mechanisms.kernels.laplace import Laplace
-from publius.releases import near, plan, signoff
+from publius.releases import account, near, plan, signoff
 from publius.releases.plan import Plan
 from publius.releases.summaries import run
 from publius.text.bag import Encoding
@@ -62,6 +64,35 @@ def _told_the_topic(folder: Path) -> None:
         judged = judge([bare, replace(found, findings=findings)], Limits(author_at_most=limit), given)
         assert judged is not None
         assert judged.answer == answer, judged.text
+
+
+def _only_what_was_asked(folder: Path) -> None:
+    """Who asked for the topic alone has no verdict on authors, whatever it is."""
+    hits = np.arange(400) % 10 == 0
+    topic = AdversaryResult("linear", "topic", Interval(0.8, 0.7, 0.9), 320.0, 400, {"exact": False})
+    found = line({"originals": (np.ones(400), 0.1)})
+    found = replace(found, findings={**found.findings, ("linear", "topic"): topic})
+    for limit, answer in ((0.5, "PASS"), (0.95, "FAIL")):
+        judged = judge([clean(hits, 0.1), found], Limits(topic_at_least=limit), facts(400, 20, 0.1))
+        assert judged is not None
+        assert judged.answer == answer
+        told = {
+            "verdict": judged.text,
+            "evidence": "proof",
+            "measurements": {"on_authors": judged.on_authors},
+        }
+        assert "attackers named" not in account.verdict_said(told)
+        assert "Nothing was asked of authors" in account.verdict_said(told)
+
+
+def _of_authors_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The word of the whole verdict is taken for one on authors."""
+    made = verdict.Verdict
+
+    def whole(answer: str, *given: object) -> object:
+        return replace(made(answer, *given), on_authors=answer)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(verdict, "Verdict", whole)
 
 
 def _by_himself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,5 +173,6 @@ FENCES = (
         _any_bound,
     ),
     Fence(2, "a limit on all authors named is one on who knows the topic", _told_the_topic, _by_himself),
+    Fence(2, "a verdict on the topic alone is none on authors", _only_what_was_asked, _of_authors_too),
     Fence(2, "an empty promise is refused", _empty_promises_are_refused, _taken_as_it_is),
 )

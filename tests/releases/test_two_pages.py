@@ -48,6 +48,7 @@ MEASURED = Measured(
     LabelShares(60, 0.75, 0.4, (TopicShare("court", 40, 0.9), TopicShare("music", 20, 0.45)), 0, 0.7, 0.8),
     {"texts": 60, "named": 0.029, "chance": 1 / 60, "ceiling": 0.94}, {"documents": 13, "named": 0.9996},
     room="A narrow PASS: 0.2 of 5.0 points", set_by="The limit is the proposal",
+    on_authors="PASS",
 )  # fmt: skip
 OWN = OwnTexts(
     64, 4, 9, 1, (Subject(("canary", "subject"), 0.14, 0.001),),
@@ -129,7 +130,7 @@ def test_a_pass_that_rests_on_the_private_texts_is_not_published_whatever_they_a
     assert "The limit is the proposal" in above
     assert "A narrow" not in left
     assert "is the proposal" not in left
-    failed = replace(MEASURED, verdict="FAIL: named")
+    failed = replace(MEASURED, verdict="FAIL: named", on_authors="FAIL")
     write_receivers(release, Sources(measured=failed))
     assert json.loads((release / "receivers.json").read_text())["verdict"] == "FAIL: named"
 
@@ -660,8 +661,32 @@ def test_what_no_page_can_show_is_refused_before_anything_is_removed(release, sa
 @pytest.mark.parametrize("preserve", ["topic", "meaning", None])
 def test_what_the_verdict_compares_is_said_as_the_release_has_it(preserve):
     """Only a release of topics releases the topic."""
-    said = account.compared({"preserve": preserve, "measurements": {"verdict": "PASS: ..."}})
+    judged = {"verdict": "PASS: ...", "on_authors": "PASS", "in_all": False}
+    said = account.compared({"preserve": preserve, "measurements": judged})
     assert ("the topic itself is released on purpose" in said) == (preserve == "topic")
     assert ("the rows name no topic, and readers are taken to know that of each row" in said) == (
         preserve != "topic"
     )
+
+
+def test_a_limit_on_all_authors_named_is_compared_with_nothing():
+    judged = {"verdict": "PASS: ...", "on_authors": "PASS", "in_all": True}
+    assert "It is a limit on all the authors named" in account.compared({"measurements": judged})
+    assert account.compared({"measurements": {**judged, "on_authors": None}}) is None
+
+
+@pytest.mark.parametrize(("verdict", "of_authors", "said"), [
+    ("PASS", "PASS", "attackers named on average no more authors than the limit that was set allows"),
+    ("PASS", None, "Nothing was asked of authors, so this is no evidence that they are hidden."),
+    ("FAIL", "FAIL", "attackers named more authors than the limit that was set allows."),
+    ("FAIL", "PASS", "does not hold on public texts protected in the same way. The limit on authors was kept."),
+    ("FAIL", None, "Nothing was asked of authors"),
+    ("FAIL", "NO EVIDENCE", "Of authors the test was undecided."),
+    ("NO EVIDENCE", "NO EVIDENCE", "It shows neither that authors are hidden nor that they are found"),
+    ("NO EVIDENCE", None, "Nothing was asked of authors"),
+    ("NO EVIDENCE: about 40 % fit none, and an attack on public texts says nothing", "PASS", "are unlike the public"),
+    ("NO EVIDENCE: the ids stand in the rows, and no attack on public texts was given", "PASS", "beside the result"),
+])  # fmt: skip
+def test_beside_the_verdict_stands_what_was_asked(verdict, of_authors, said):
+    found = {"verdict": f"{verdict}: x", "evidence": "certified", "measurements": {"on_authors": of_authors}}
+    assert said in account.verdict_said(found)

@@ -68,6 +68,8 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         options=options_of(results.facts["request"], kept),
         room=None if verdict is None else verdict.room,
         set_by=None if verdict is None else verdict.set_by,
+        on_authors=None if verdict is None else verdict.on_authors,
+        in_all=verdict is not None and verdict.in_all,
     )
 
 

@@ -122,6 +122,8 @@ class Verdict:
     """The answer and one sentence that says why; ``failed`` are the names of the settings that did not pass.
 
     ``room`` says how near a PASS is to its limit, and ``set_by`` who set the limit on authors; None where none is.
+    ``on_authors`` is what the limits on authors alone say, None where there is none, and ``in_all`` whether they are on
+    all the authors named, and not on what the release adds.
     """
 
     answer: Answer
@@ -129,6 +131,8 @@ class Verdict:
     failed: tuple[str, ...]
     room: str | None = None
     set_by: str | None = None
+    on_authors: Answer | None = None
+    in_all: bool = False
 
     @property
     def passed(self) -> bool:
@@ -414,15 +418,16 @@ def judge(lines: Sequence[SummaryLine], limits: Limits, facts: Mapping[str, Any]
     tries = max(limits.tries, len(protected))
     clean = next((line for line in lines if line.clean), None)
     found = {line.name: _outcomes(line, limits, clean, facts, tries) for line in protected}
-    answers = [part.answer for parts in found.values() for part in parts]
-    answer = next((each for each in (FAIL, NO_EVIDENCE) if each in answers), PASS)
+    parts_of_all = [part for parts in found.values() for part in parts]
+    answer = _together(parts_of_all)
     decisive = {
         name: kept
         for name, parts in found.items()
         if (kept := [part for part in parts if part.answer == answer])
     }
     failed = tuple(name for name, parts in found.items() if any(part.answer != PASS for part in parts))
-    judged = [part.authors for parts in found.values() for part in parts if part.authors is not None]
+    of_authors = [part for part in parts_of_all if part.authors is not None]
+    judged = [part.authors for part in of_authors if part.authors is not None]
     nearest = min(judged, key=lambda each: each.left / max(each.limit, _ROUNDING), default=None)
     room = None if answer != PASS or nearest is None else nearest.room
     set_by = None if nearest is None else nearest.set_by
@@ -433,7 +438,14 @@ def judge(lines: Sequence[SummaryLine], limits: Limits, facts: Mapping[str, Any]
     )
     aside = f"; not judged with it: {limits.aside}" if limits.aside else ""
     text = f"{answer}: {_sentence(decisive)}{tried}{aside}"
-    return Verdict(answer, text, failed, room, set_by)  # type: ignore[arg-type]
+    on_authors = _together(of_authors) if of_authors else None
+    return Verdict(answer, text, failed, room, set_by, on_authors, all(each.absolute for each in judged))
+
+
+def _together(parts: Sequence[LimitCheck]) -> Answer:
+    """PASS only if all of them do."""
+    answers = {part.answer for part in parts}
+    return "FAIL" if FAIL in answers else "NO EVIDENCE" if NO_EVIDENCE in answers else "PASS"
 
 
 def _sentence(found: Mapping[str, Sequence[LimitCheck]]) -> str:

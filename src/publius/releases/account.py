@@ -643,15 +643,62 @@ def added(found: Mapping[str, Any]) -> str | None:
     )
 
 
+_NOTHING_ASKED: Final = "Nothing was asked of authors, so this is no evidence that they are hidden."
+
+
+def verdict_said(found: Mapping[str, Any]) -> str:
+    """What stands beside the verdict, for whoever signs: what was asked, and whether it holds."""
+    verdict, of_authors = found["verdict"], found["measurements"]["on_authors"]
+    standing = "what its author states" if found["evidence"] == STATED else "the proof"
+    alike = "on public texts protected in the same way"
+    asked = "what was asked of the topic or of the bound"
+    if verdict.startswith("PASS"):
+        if of_authors is None:
+            return f"{asked} holds {alike}. {_NOTHING_ASKED}"
+        return added(found) or (
+            f"{alike}, attackers named on average no more authors than the limit that was set allows. Single authors "
+            "may be named all the same."
+        )
+    if verdict.startswith("FAIL"):
+        if of_authors == "FAIL":
+            return f"{alike}, attackers named more authors than the limit that was set allows."
+        besides = {None: _NOTHING_ASKED, "PASS": "The limit on authors was kept."}
+        return (
+            f"{asked} does not hold {alike}. {besides.get(of_authors, 'Of authors the test was undecided.')}"
+        )
+    if "an attack on public texts says nothing" in verdict:
+        return (
+            "these documents are unlike the public texts that were attacked, so the test says nothing about them, and "
+            f"only {standing} stands."
+        )
+    if "no attack on public texts was given" in verdict or "was not looked at" in verdict:
+        return (
+            "what stands in the rows beside the result, columns that were kept, ids or their order, may say who wrote "
+            f"them, and the test judged nothing of it, so only {standing} stands."
+        )
+    if of_authors is None:
+        return f"the test of what was asked was undecided. {_NOTHING_ASKED}"
+    return (
+        "the test was undecided. It shows neither that authors are hidden nor that they are found, so only "
+        f"{standing} stands."
+    )
+
+
 def _points(share: str) -> str:
     return f"{100 * float(share):.1f}"
 
 
 def compared(found: Mapping[str, Any]) -> str | None:
-    """What the verdict compares with what, and why, in two sentences; None where nothing was judged."""
+    """What the verdict compares with what, and why, in two sentences; None where no authors were judged."""
     measured = found["measurements"]
-    if measured is None or measured["verdict"] is None:
+    if measured is None or measured["verdict"] is None or measured["on_authors"] is None:
         return None
+    if measured["in_all"]:
+        return (
+            "How many authors an attacker names who sees the released rows, as he is and told the topic, is compared "
+            "with the limit that was set, with an interval for chance. It is a limit on all the authors named: what "
+            "the topic alone names counts, too."
+        )
     topic = (
         "the topic itself is released on purpose"
         if found.get("preserve") == "topic"

@@ -76,6 +76,8 @@ class Measured:
         options: what ``publius evaluate`` was given, as it is typed.
         room: how near a PASS is to its limit, in words; None where the verdict is no PASS, or on no authors.
         set_by: who set the limit on authors, in words; None where there is none.
+        on_authors: what the limits on authors alone say; None where nothing was asked of them.
+        in_all: whether those are on all the authors named, and not on what the release adds.
     """
 
     about: tuple[tuple[str, str], ...]
@@ -91,6 +93,8 @@ class Measured:
     options: str = ""
     room: str | None = None
     set_by: str | None = None
+    on_authors: str | None = None
+    in_all: bool = False
 
 
 @final

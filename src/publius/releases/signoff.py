@@ -135,9 +135,10 @@ def _page(signed: _Signable) -> bytes:
         "zeros": "0" * 64, "who": account.who, "for_receivers": signed.for_receivers,
         "about": found["about"], "open": account.OPEN, "nobody_named": account.NOBODY_NAMED,
         "compared": account.compared(found),
+        "verdict_said": account.verdict_said(found) if found["verdict"] else None,
         "own": None if found["own"] is None else list(account.own_sentences(found["own"])),
         "sample": None if found["sample_row"] is None else shown_row(found["sample_row"]),
-        "added": account.added(found), "by_label": labels[:_SHOWN_TOPICS], "labels_more": len(labels[_SHOWN_TOPICS:]),
+        "by_label": labels[:_SHOWN_TOPICS], "labels_more": len(labels[_SHOWN_TOPICS:]),
         "sample_in_words": None if found["sample_row"] is None else row_in_words(found["sample_row"]),
     }  # fmt: skip
     filters = {"percent": percent, "up": percent_up, "down": percent_down, "number": number}
@@ -226,9 +227,9 @@ def _published(measured: Measured | None) -> Measured | None:
 
     Whether they are is for the curator's page. It is left out whatever they are, so that nothing shows which it is.
     """
-    if measured is None or not (measured.verdict or "").startswith("PASS"):
+    if measured is None or not (measured.on_authors == "PASS" or (measured.verdict or "").startswith("PASS")):
         return measured
-    return replace(measured, verdict=None, room=None, set_by=None)
+    return replace(measured, verdict=None, room=None, set_by=None, on_authors=None, in_all=False)
 
 
 def judged(
@@ -260,7 +261,8 @@ def withdrawn(measured: Measured, why: str | None) -> Measured:
     """The same with NO EVIDENCE in place of a PASS that does not stand, and the reason; None where it does."""
     if why is None or not (measured.verdict or "").startswith("PASS"):
         return measured
-    return replace(measured, verdict=f"NO EVIDENCE: {why}", room=None)
+    of_authors = None if measured.on_authors is None else "NO EVIDENCE"
+    return replace(measured, verdict=f"NO EVIDENCE: {why}", room=None, on_authors=of_authors)
 
 
 def _evidence(signed: _Signable) -> dict[str, Any]:
