@@ -27,6 +27,7 @@ from publius.errors import BudgetError, DataError, DocumentError, PolicyError, S
 from publius.files import open_to_others, os_errors, shown, sync
 from publius.files.arrivals import Arrivals, Stamp
 from publius.files.record_lines import RecordLines
+from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.engines.run import check_presence, protect_once
 from publius.releases.engines.run_folder import SUFFIX, give_up, has_its_place, own_folder, working_path
@@ -161,13 +162,16 @@ class FolderWatch:
                 give_up(place)
 
     def look(self) -> Iterator[Event]:
-        """Look once: release every complete file that has not been, and say what became of each.
+        """Look once: release every complete file that has not been, in a random order, and say what became of each.
 
         What is refused is tried again when it has changed, after a minute where the operating system refused it, and
         by the next process. `StorageError` where the folder cannot be looked into.
         """
         complete = self._arrivals.look()
-        for path, stamp in complete:
+        order = (
+            RunKey.fresh().rng("arrivals").permutation(len(complete))
+        )  # that of names would tell whose is whose
+        for path, stamp in (complete[place] for place in order):
             file = self._files.get(path.name)
             if file is None or not file.released:
                 if self._is_due(path.name, stamp):
