@@ -313,10 +313,16 @@ def test_the_topic_and_the_bound():
 
 
 def test_the_reason_stands_beside_what_is_known_anyway_and_clear_text():
-    text = judge([CLEAN, line(finding("koppel", named(0.3)))], Limits(adds_at_most=0.05), FACTS).text
+    lines, known = [CLEAN, line(finding("koppel", named(0.3)))], {**FACTS, "topics": ["card", "loan"]}
+    text = judge(lines, Limits(adds_at_most=0.05), known).text
     assert text.startswith("FAIL: tight 1: authors named beyond those whom the topic names 0.2")
     assert "allowed 0.05" in text
     assert "topic alone 0.083, unprotected 0.5" in text
+    text = judge(lines, Limits(adds_at_most=0.05), FACTS).text  # no topics, of which nobody could be told
+    assert text.startswith(
+        "FAIL: tight 1: authors named beyond those whom always saying one author names 0.2"
+    )
+    assert "always saying one author 0.083, unprotected 0.5" in text
 
 
 def test_every_setting_must_hold():

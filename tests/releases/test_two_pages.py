@@ -24,10 +24,12 @@ from publius.releases.contents import SUMMARY
 from publius.releases.digests import digest_of, file_digests
 from publius.releases.engines import protect_corpus
 from publius.releases.label_shares import LabelShares, TopicShare
+from publius.releases.manifests import read_manifest_of
 from publius.releases.measured import Budget, Finding, Measured, Share, Sources
 from publius.releases.own_texts import AuthorCounts, OwnTexts, Subject
 from publius.releases.plan import Plan
 from publius.releases.signoff import evidence, sign_off, write_receivers
+from publius.releases.signoff import judged as judged_as
 from publius.releases.verification import verify
 from publius.settings import ReleaseSettings
 from references import fitted, public_documents
@@ -661,7 +663,10 @@ def test_what_no_page_can_show_is_refused_before_anything_is_removed(release, sa
 @pytest.mark.parametrize("preserve", ["topic", "meaning", None])
 def test_what_the_verdict_compares_is_said_as_the_release_has_it(preserve):
     """Only a release of topics releases the topic."""
-    judged = {"verdict": "PASS: ...", "on_authors": "PASS", "in_all": False}
+    judged = {"verdict": "PASS: ...", "on_authors": "PASS", "in_all": False, "floor": 0.1}
+    assert "no topics, so no attacker knew any" in account.compared(
+        {"measurements": {**judged, "floor": None}}
+    )
     said = account.compared({"preserve": preserve, "measurements": judged})
     assert ("the topic itself is released on purpose" in said) == (preserve == "topic")
     assert ("the rows name no topic, and readers are taken to know that of each row" in said) == (
@@ -690,3 +695,10 @@ def test_a_limit_on_all_authors_named_is_compared_with_nothing():
 def test_beside_the_verdict_stands_what_was_asked(verdict, of_authors, said):
     found = {"verdict": f"{verdict}: x", "evidence": "certified", "measurements": {"on_authors": of_authors}}
     assert said in account.verdict_said(found)
+
+
+def test_rows_that_show_topics_need_attackers_who_were_told_some(release):
+    """A verdict on texts without topics is none on rows that show them."""
+    found = judged_as(replace(MEASURED, floor=None), read_manifest_of(release), release, None)
+    assert found.verdict.startswith("NO EVIDENCE: the rows show topics")
+    assert judged_as(MEASURED, read_manifest_of(release), release, None).verdict.startswith("PASS")

@@ -170,7 +170,7 @@ def _said(error: PubliusError) -> str:
 
 
 def _paid() -> str:
-    """What is added to an error where a release was paid for and is not there."""
+    """The end of an error where a release was paid for and is not there."""
     return ". The ledger is debited" if was_debited() and placed_release() is None else ""
 
 

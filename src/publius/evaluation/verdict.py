@@ -184,6 +184,8 @@ class Authors:
         unprotected: the same without protection, without the holder of the originals.
         level: of each interval.
         holder: whether the holder of the originals was asked, whom no other adversary surpasses where he is exact.
+        topics: whether the attacked texts have topics. Without them whoever always says one author takes the place of
+            whoever knows only the topic, and no adversary was told any.
 
     """
 
@@ -197,6 +199,12 @@ class Authors:
     unprotected: tuple[Gain, ...]
     level: float
     holder: bool
+    topics: bool = True
+
+    @property
+    def alone(self) -> str:
+        """Who names so many authors without the release, in words."""
+        return "topic alone" if self.topics else "always saying one author"
 
     @property
     def empty(self) -> str | None:
@@ -213,8 +221,8 @@ class Authors:
             )
         if self.most >= NEARLY_ALL:
             return (
-                f"{ceiling(self.most, 2):.2f} of the authors may be named in all ({self.anyway:.2f} are known from "
-                "the topic alone), which hardly anything could exceed"
+                f"{ceiling(self.most, 2):.2f} of the authors may be named in all ({self.alone} "
+                f"{self.anyway:.2f}), which hardly anything could exceed"
             )
         if not self.unprotected:
             return (
@@ -309,7 +317,12 @@ class Authors:
 
     def _judged(self, low: float) -> str:
         low = floor(low, 3)
-        return f"{low:.3f}" if self.absolute else f"{low:+.3f} beyond the topic"
+        return f"{low:.3f}" if self.absolute else f"{low:+.3f} beyond {self.names}"
+
+    @property
+    def names(self) -> str:
+        """The subject of what is named without the release."""
+        return "the topic" if self.topics else "always saying one author"
 
     def beyond(self, gain: Gain) -> str:
         """The words for those beyond whom an adversary is judged; none where the limit is absolute."""
@@ -318,7 +331,7 @@ class Authors:
         return (
             f" beyond the {gain.without:.3f} that he names without the release"
             if gain.without
-            else " beyond those whom the topic names"
+            else f" beyond those whom {self.names} names"
         )
 
     @property
@@ -336,7 +349,7 @@ class Authors:
         clear = max(self.unprotected, key=lambda each: each.judged.value)
         beside = [
             f"named {gain.named:.3f}",
-            f"topic alone {self.anyway:.3f}",
+            f"{self.alone} {self.anyway:.3f}",
             f"unprotected {clear.named:.3f} by {clear.adversary}",
         ]
         return (
@@ -496,6 +509,7 @@ def authors_of(
         tuple(_gains(asked, facts, level, absolute=absolute)),
         tuple(_gains(apart, facts, level, absolute=absolute)), level,
         any(each.adversary == ORIGINALS for each in (*asked, *([] if clean is None else _asked(clean)))),
+        _topics_known(facts),
     )  # fmt: skip
 
 

@@ -621,9 +621,11 @@ def paired(found: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
 
 
 _SAID_OF_AUTHORS: Final = re.compile(
-    r"authors named beyond (?:the (?P<without>[\d.]+) that he|those whom the topic) names\S*.*?, "
+    r"authors named beyond (?:the (?P<without>[\d.]+) that he|those whom (?:the topic|always saying one author)) "
+    r"names\S*.*?, "
     r"from (?P<low>[-+]?[\d.]+) to (?P<high>[-+]?[\d.]+) allowing for chance, by (?P<who>.+?); "
-    r"allowed (?P<allowed>[\d.]+) \(named (?P<named>[\d.]+), topic alone (?P<alone>[\d.]+),"
+    r"allowed (?P<allowed>[\d.]+) \(named (?P<named>[\d.]+), "
+    r"(?:topic alone|always saying one author) (?P<alone>[\d.]+),"
 )
 """The numbers of a verdict on what a release adds to what is named without it."""
 
@@ -647,7 +649,7 @@ _NOTHING_ASKED: Final = "Nothing was asked of authors, so this is no evidence th
 
 
 def verdict_said(found: Mapping[str, Any]) -> str:
-    """What stands beside the verdict, for whoever signs: what was asked, and whether it holds."""
+    """The sentence beside the verdict, for whoever signs: what was asked, and whether it holds."""
     verdict, of_authors = found["verdict"], found["measurements"]["on_authors"]
     standing = "what its author states" if found["evidence"] == STATED else "the proof"
     alike = "on public texts protected in the same way"
@@ -698,6 +700,12 @@ def compared(found: Mapping[str, Any]) -> str | None:
             "How many authors an attacker names who sees the released rows, as he is and told the topic, is compared "
             "with the limit that was set, with an interval for chance. It is a limit on all the authors named: what "
             "the topic alone names counts, too."
+        )
+    if measured["floor"] is None:
+        return (
+            "The attacked texts have no topics, so no attacker knew any: how many authors one names who sees the "
+            "released rows is compared with how many are named by always saying one author, with an interval for "
+            "chance, against the limit that was set. Whoever knows what the texts are about may name more."
         )
     topic = (
         "the topic itself is released on purpose"

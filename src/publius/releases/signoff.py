@@ -239,7 +239,9 @@ def judged(
     if measured is None or not (measured.verdict or "").startswith("PASS"):
         return measured
     why = None
-    if manifest["kind"] != SUMMARY and manifest.get("numbers") != SHUFFLED:
+    if manifest.get("preserve") == "topic" and measured.floor is None and measured.on_authors is not None:
+        why = "the rows show topics, and the attacked texts have none, so no attacker was told what rows show"
+    elif manifest["kind"] != SUMMARY and manifest.get("numbers") != SHUFFLED:
         why = NOT_SHUFFLED
     elif own is not None:
         why = own.no_evidence

@@ -194,11 +194,12 @@ class Judged:
             if self.tries == 1
             else f" As one of {self.tries} tries on these texts it is judged more strictly."
         )
+        alone = "Whoever knows only the topic names" if authors.topics else "Always saying one author names"
         stands = " Only the proof stands." if self.verdict == NO_EVIDENCE else ""
         return (
             f"{self.verdict}: of {authors.texts:,} protected public texts of {authors.authors:,} authors the author "
-            f"of {percent(gain.named)} was named by {gain.adversary}, {self._judged(gain)}. Whoever knows only the "
-            f"topic names {percent(authors.anyway)}{bare}.{self.found.topics}{why}{stands}{tried}{self._room}"
+            f"of {percent(gain.named)} was named by {gain.adversary}, {self._judged(gain)}. {alone} "
+            f"{percent(authors.anyway)}{bare}.{self.found.topics}{why}{stands}{tried}{self._room}"
         )
 
     @property
@@ -216,7 +217,7 @@ class Judged:
         if gain.without:
             known = f"the {percent(gain.without)} whom he names without the release"
         else:
-            known = "those whom the topic names"
+            known = f"those whom {self._authors.names} names"
         return f"{percent(max(0.0, judged.value))} beyond {known}, {chance}"
 
     @property
@@ -231,7 +232,7 @@ class Judged:
         gain = self._authors.worst
         topic = self.found.topic
         kept = "" if topic is None else f", topic found for {percent(topic.released)}"
-        known = "what the originals tell without it" if gain.without else "the topic"
+        known = "what the originals tell without it" if gain.without else self._authors.names
         beyond = "" if self._authors.absolute else f" beyond {known}"
         high = _up(max(0.0, gain.judged.high))
         return f"{self.verdict}, authors named {percent(gain.named)}, at most {high}{beyond}{kept}"
