@@ -5,6 +5,7 @@ DATA holds ``fanfiction/authors20.jsonl.gz``, ``authors50.jsonl.gz``, ``topics.j
 out, and the page says so. With ``--peer PYTHON``, the interpreter of an environment with mldp-text (`make bench` makes
 one), its mechanisms stand in the same tables. Every figure comes from ``publius evaluate``, cell by cell: a run that
 was cut short goes on in --work when the same command is given again, and what has been measured is not measured again.
+What is not in --work keeps its rows in results.json, and the page says when each was made.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.protection.page import Run, machine, page, read, results, tables
+from benchmarks.protection.page import RESULTS, Run, machine, measured, page, rows, tables
 
 SEED = 7
 LEARNED = "koppel,delta,svm,likelihood,boosting,linear"
@@ -60,7 +61,7 @@ def prepared_peer(python: str) -> None:
         publius("embeddings", "import", peer().facts["embeddings"], "--name", "mldp-text")
 
 
-def measured(run: Run, work: Path, workers: int, call: str) -> Run:
+def measure(run: Run, work: Path, workers: int) -> None:
     """One evaluation, with how long it took; nothing to do where it has been made."""
     timing = work / f"{run.name}.json"
     if not timing.exists():
@@ -76,9 +77,12 @@ def measured(run: Run, work: Path, workers: int, call: str) -> Run:
             workers,
             *run.options,
         )
-        took = {"seconds": time.perf_counter() - started, "made": time.strftime("%-d %B %Y"), "call": call}
+        took = {
+            "seconds": time.perf_counter() - started,
+            "made": time.strftime("%-d %B %Y"),
+            "on": machine(SEED),
+        }
         timing.write_text(json.dumps(took))
-    return run
 
 
 def fanfiction(data: Path, work: Path, corpus: str, asked: argparse.Namespace) -> list[Run]:
@@ -228,13 +232,14 @@ def main() -> None:
             print(f"{folder} is not there: left out")
     parts = asked.parts.split(",")
     ordered = sorted((run for run in planned if run.part in parts), key=lambda run: parts.index(run.part))
-    call = f"--corpora {asked.corpora} --parts {asked.parts}"
     for run in [] if asked.page_only else ordered:
-        measured(run, work, 1 if run.part == "mldp-text" else asked.workers, call)
-    done = read(ordered, work)
-    asked.page.write_text(page(ordered, done, machine(SEED)), encoding="utf-8")
+        measure(run, work, 1 if run.part == "mldp-text" else asked.workers)
+    kept = rows(ordered, work)
+    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    done = measured(kept)
+    missing = [run.name for run in ordered if run.name not in kept]
+    asked.page.write_text(page(done, missing), encoding="utf-8")
     asked.page.with_suffix(".csv").write_text(tables(done), encoding="utf-8")
-    Path(__file__).with_name("results.json").write_text(results(done), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,20 +6,23 @@ import csv
 import json
 import os
 import platform
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
-from publius.evaluation.adversaries import INFORMED, ORIGINALS, RETRIEVAL
+from publius.evaluation.adversaries import INFORMED, NOISY_LABEL, ORIGINALS, RETRIEVAL
+from publius.evaluation.experiment import shown_cell
 from publius.evaluation.retrieval import near_count
-from publius.evaluation.rows import ResultRow
 from publius.evaluation.runner import Results, read_results
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult, SummaryLine, as_records, summarize
+from publius.evaluation.verdict import ADDS, knowing_topic
+
+RESULTS = Path(__file__).with_name("results.json")
+"""Every line of every run, with its intervals: what is not measured anew stays, and the page is made of it."""
 
 TWICE, ABOVE = 2.0, 0.1
 """Hidden is up to so many times what the topic alone gives, and at most so much above it."""
@@ -37,8 +40,8 @@ ENOUGH = 50
 HEAD = """# Protection, measured
 
 Attacks on fan fiction (*authors20*, *authors50*) and newsgroup posts, protected by our
-[mechanisms](mechanisms.md) and by a [peer](peers.md), mldp-text. Figures are shares; all of
-them are in [protection.csv](protection.csv), with their 95 % intervals.
+[mechanisms](mechanisms.md) and by a [peer](peers.md), mldp-text. All figures are
+shares, in [protection.csv](protection.csv) with 95 % intervals.
 
 """
 
@@ -46,19 +49,20 @@ HOW_TO_READ = f"""\
 Authors are named by the strongest of the adversaries that were tried, who know other texts
 of each author; by the *informed* one of them, who knows the mechanism's probabilities as well; and by the
 *holder of the originals*, who has the mechanism and the exact text of every candidate and asks which was
-released. Where the holder's figure is exact, nobody can do better on these texts, language models included;
-the measured share of another adversary may exceed it by chance, within its interval. "At least" marks an
-attack of the holder's, where more may be possible.
+released. All are told the topic unless the last section says otherwise. Where the holder's figure is exact, nobody
+told as much can do better from one bag of these texts, language models included; a measured share may
+exceed it by chance. "At least" marks an attack of the holder's, where more may be possible.
 
 <details><summary>More: when a figure counts as hidden, found or kept</summary>
 
 "The topic alone" is the share that someone who knows only each text's topic gets right. A
 figure counts as *hidden* when the upper end of its 95 % interval is at most {TWICE:g} times that and at most
-{ABOVE:g} above it, and as *found* when the lower end is above it. The topic counts as *kept* when it is named
-at least {KEPT:g} times as often as unprotected; where the unprotected line is cut much shorter than what document
-mechanisms read, as for newsgroups, as in unprotected posts of 400 words. *Neighbours found* is the share of a
-text's ten nearest public texts that are among the 2 % nearest to its release, beside that of the noisy label
-alone. Nats say how far the guarantee lets anyone tell two texts apart.
+{ABOVE:g} above it, and as *found* when the lower end is above that; [verdicts](evaluation.md) are stricter, with
+{ADDS:g} above what is known anyway. Intervals of who is told the topic allow for authors not seen. The topic counts
+as *kept* when it is named at least {KEPT:g} times as often as unprotected; of whole newsgroup posts, as in unprotected
+ones of 400 words. *Neighbours found* is the share of a text's ten nearest public texts that are among the 2 %
+nearest to its release, beside that of the noisy label alone. Nats say how far the guarantee lets anyone tell two
+texts apart.
 
 </details>
 
@@ -82,30 +86,22 @@ class Run:
 
 @dataclass(frozen=True)
 class Measured:
-    """A run that was made, with what it found and how long it took.
+    """A run that was made, as its row is kept: what is said of its texts, how it was made, and what it found.
 
     ``whole`` is that of unprotected texts as long as document mechanisms read them, where another was made for it.
     """
 
-    run: Run
-    folder: Path
+    corpus: str
+    part: str
+    facts: dict[str, Any]
     took: dict[str, Any]
+    lines: list[SummaryLine]
     whole: Measured | None = None
-
-    @cached_property
-    def results(self) -> Results:
-        """All rows."""
-        return read_results(self.folder)
-
-    @cached_property
-    def lines(self) -> list[SummaryLine]:
-        """A line a setting, summed up over repeats."""
-        return summarize(self.results)
 
     @property
     def shown(self) -> list[SummaryLine]:
         """Those of the table: of a run of whole texts the unprotected one."""
-        return [self.clean] if self.run.part == WHOLE else self.lines
+        return [self.clean] if self.part == WHOLE else self.lines
 
     @property
     def clean(self) -> SummaryLine:
@@ -120,12 +116,7 @@ class Measured:
     @property
     def alone(self) -> float:
         """Share of authors that the topic alone gives, or blind guessing where that is more."""
-        return max(self.results.facts["floor"] or 0.0, self.results.facts["chance"]["author"])
-
-    @property
-    def processor_seconds(self) -> float:
-        """Of all cells."""
-        return sum(sum(found["seconds"].values()) for _, found in self.results.details)
+        return max(self.facts["floor"] or 0.0, self.facts["chance"]["author"])
 
 
 def machine(seed: int) -> str:
@@ -135,32 +126,100 @@ def machine(seed: int) -> str:
     )
 
 
-def read(planned: Sequence[Run], work: Path) -> list[Measured]:
-    """The runs that were made, in the order of the plan."""
-    done: list[Measured] = []
-    for run in sorted(planned, key=lambda run: run.part != WHOLE):  # those of whole texts first
+FACTS = ("unknown_texts", "authors", "floor", "chance", "size", "embeddings", "vocabulary_size")
+"""Of a run: what the page says of its texts, beside how many topics there are."""
+
+
+def rows(planned: Sequence[Run], work: Path) -> dict[str, Any]:
+    """By name the rows of every run: those of the folders in ``work``, else those that are kept."""
+    kept: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    for run in planned:
         timing = work / f"{run.name}.json"
         if timing.exists():
-            whole = next((m for m in done if m.run.corpus == run.corpus and m.run.part == WHOLE), None)
-            done.append(Measured(run, work / run.name, json.loads(timing.read_text()), whole))
-    done.sort(key=lambda measured: planned.index(measured.run))
-    return done
+            took = json.loads(timing.read_text(encoding="utf-8"))
+            found = read_results(work / run.name)
+            kept[run.name] = row(run, took, found.facts, summarize(found), _beats(found))
+    return kept
 
 
-def results(done: Sequence[Measured]) -> str:
-    """Every line of every table, as JSON."""
-    return json.dumps({each.run.name: as_records(each.lines) for each in done}, indent=1) + "\n"
+def row(
+    run: Run,
+    took: dict[str, Any],
+    facts: dict[str, Any],
+    lines: Sequence[SummaryLine],
+    beats: dict[str, bool],
+) -> dict[str, Any]:
+    """A run as it is kept: ``told`` are the shares named by who is told each text's topic, with their intervals."""
+    found = []
+    for line, record in zip(lines, as_records(lines), strict=True):
+        record["intervals"] = {
+            f"{task}:{name}": [round(end, 6) for end in (each.accuracy.low, each.accuracy.high)]
+            for (name, task), each in line.findings.items()
+        }
+        told = {
+            name: knowing_topic(each, facts)
+            for (name, task), each in line.findings.items()
+            if task == "author"
+        }
+        record["told"] = {
+            name: [round(end, 6) for end in (each.value, each.low, each.high)]
+            for name, each in told.items()
+            if each
+        }
+        record["beats_noisy_label"] = beats.get(line.name)
+        found.append(record)
+    said = {name: facts[name] for name in FACTS} | {"topics": len(facts["topics"])}
+    took = took | {"version": facts["publius_version"]}
+    return {"corpus": run.corpus, "part": run.part, "facts": said, "took": took, "lines": found}
 
 
-def page(planned: Sequence[Run], done: Sequence[Measured], made_on: str) -> str:
+def _beats(results: Results) -> dict[str, bool]:
+    """By line whether every repeat found more neighbours than the noisy label would, where that could be measured."""
+    found: dict[str, bool] = {}
+    for each in results.rows:
+        # Of few public texts the nearest 2 % are fewer than the ten that are wanted.
+        if each.adversary == RETRIEVAL and near_count(each.extra["public"]) >= each.extra["neighbors"]:
+            name = shown_cell(*each.setting)
+            found[name] = found.get(name, True) and each.extra.get("beats_noisy_label", True)
+    return found
+
+
+def measured(kept: dict[str, Any]) -> list[Measured]:
+    """The runs of kept rows, corpus by corpus."""
+    done: dict[str, Measured] = {}
+    for name, each in sorted(kept.items(), key=lambda item: item[1]["part"] != WHOLE):  # whole texts first
+        lines = [_line(record) for record in each["lines"]]
+        whole = done.get(Run(each["corpus"], WHOLE, Path(), ()).name)
+        done[name] = Measured(each["corpus"], each["part"], each["facts"], each["took"], lines, whole)
+    corpora = list(dict.fromkeys(each["corpus"] for each in kept.values()))
+    return sorted((done[name] for name in kept), key=lambda each: corpora.index(each.corpus))
+
+
+def _line(record: dict[str, Any]) -> SummaryLine:
+    findings = {}
+    for key, value in record.items():
+        task, _, name = key.partition(":")
+        if name and value is not None:
+            low, high = record["intervals"].get(key, (value, value))
+            extra: dict[str, Any] = {"exact": record["originals"] == "exact"} if name == ORIGINALS else {}
+            if name == RETRIEVAL:
+                extra["beats_noisy_label"] = record["beats_noisy_label"]
+            if task == "author" and name in record["told"]:
+                extra["told"] = Interval(*record["told"][name])
+            findings[name, task] = AdversaryResult(name, task, Interval(value, low, high), 0.0, 0, extra)
+    return SummaryLine(
+        *(record[name] for name in ("mechanism", "epsilon", "bound", "repeats", "changed", "mean_distance")),
+        record["earth_movers_distance"], findings,
+        *(record[f"exponent_{name}"] for name in ("nearest", "same_topic", "same_topic_typical")),
+    )  # fmt: skip
+
+
+def page(done: Sequence[Measured], missing: Sequence[str] = ()) -> str:
     """The page: what holds and what does not, and how it was made."""
-    made = {each.run.name for each in done}
-    missing = [run.name for run in planned if run.name not in made]
-    corpora = list(dict.fromkeys(run.corpus for run in planned if run.name in made))
     parts = [HEAD, *_first_lines(done)]
-    for corpus in corpora:
-        parts.append(_section(corpus, [each for each in done if each.run.corpus == corpus]))
-    return "".join([*parts, "## How to read this\n\n", HOW_TO_READ, _how(done, missing, made_on)])
+    for corpus in dict.fromkeys(each.corpus for each in done):
+        parts.append(_section(corpus, [each for each in done if each.corpus == corpus]))
+    return "".join([*parts, "## How to read this\n\n", HOW_TO_READ, _how(done, missing)])
 
 
 def _folded(summary: str, text: str) -> str:
@@ -175,7 +234,8 @@ def _first_lines(done: Sequence[Measured]) -> list[str]:
     levels: dict[bool, list[tuple[Measured, SummaryLine]]] = {True: [], False: []}
     for each in done:
         for line in each.lines:
-            if not line.clean and line.of(ORIGINALS, "author"):
+            found = line.of(ORIGINALS, "author")
+            if not line.clean and found and (_told(found) or not _exact(line)):
                 levels[_exact(line)].append((each, line))
     return [
         f"**{'Whole documents' if exact else 'Word by word'}.** {_over_all(found, exact=exact)}\n\n"
@@ -189,52 +249,44 @@ def _over_all(found: Sequence[tuple[Measured, SummaryLine]], *, exact: bool) -> 
     count, kept = len(found), sum(topic == "kept" for _, _, topic in verdicts)
     lost = sum(topic == "lost" for _, _, topic in verdicts)
     names = ", ".join(dict.fromkeys(_name(line).partition(", ")[0] for _, line in found))
-    near = [_retrieval(each, line) for each, line in found]
-    trivial = sum(_trivial(rows) for rows in near)
-    topic = (
-        f"The topic is kept in {kept} and not kept in {lost}; for the others there are too few texts to say. In "
-        f"{trivial} of the {sum(map(bool, near))} where it was measured, a release tells no more about what else "
-        "is near it than the *noisy label* alone, the topic randomised under the same bound."
-    )
-    both = sum(holder == "hidden" and topic == "kept" for holder, _, topic in verdicts)
+    topic = f"the topic as kept in {kept} and as lost in {lost}; for the rest the texts are too few to say."
     if exact:
-        hidden = sum(holder == "hidden" for holder, _, _ in verdicts)
-        worst = max(_over_alone(each, line) for each, line in found)
+        holder = Counter(holder for holder, _, _ in verdicts)
+        worst = max(_named(line.findings[ORIGINALS, "author"]).value / each.alone for each, line in found)
+        near = [beats for _, line in found if (beats := _beats_label(line)) is not None]
         return (
-            f"Of {count} settings of {names}, {hidden} hide the author from everybody, even from someone who has "
-            f"the exact text of every candidate and names at most {worst:.2f} times as many authors as the topic alone "
-            f"gives. {topic} The author is hidden and the topic kept in {both}."
+            f"Someone who has every candidate's exact text and is told the topic names up to {worst:.2f} times as many "
+            f"authors as the topic alone gives. The author counts as hidden from him in {holder['hidden']} of "
+            f"{count} settings of {names} and as found in {holder['found']}, {topic} In {near.count(False)} of "
+            f"{len(near)} a release tells no more about its neighbours than the *noisy label*, the topic randomised "
+            "under the same bound."
         )
     finds = sum(holder == "found" for holder, _, _ in verdicts)
     others = sum(found == "hidden" for _, found, _ in verdicts)
-    most = max(line.findings[ORIGINALS, "author"].accuracy.value for _, line in found)
+    most = max(_named(line.findings[ORIGINALS, "author"]).value for _, line in found)
+    untold = "" if all(_told(line.best("author")) for _, line in found) else " and were not told the topic"
     return (
-        f"Of {count} settings of {names}, none is shown to hide the author from someone who has the candidates' "
-        f"texts: our attack finds the author in {finds} (up to {most:.2f} of the authors), and for the others a better "
-        f"one may exist. Against adversaries who know only other texts, {others} are shown to hide the author. {topic}"
+        f"None of {count} settings of {names} is shown to hide the author from someone who has the candidates' "
+        f"texts: our attack finds the author in {finds} (up to {most:.2f} of the authors), and a better "
+        f"one may exist. From adversaries who know only other texts{untold}, the author counts as hidden in {others}, "
+        f"{topic}"
     )
-
-
-def _over_alone(each: Measured, line: SummaryLine) -> float:
-    return line.findings[ORIGINALS, "author"].accuracy.value / each.alone
 
 
 def _in_short(corpus: str, measured: Sequence[Measured]) -> str:
-    """What holds and what does not: a sentence for all settings of which the same is to be said."""
+    """What holds and what does not where it is exact: a sentence for all settings of which the same is to be said."""
     said: dict[tuple[str, str, str], list[tuple[Measured, SummaryLine]]] = {}
     for each in measured:
         for line in each.shown:
-            if not line.clean:
+            if not line.clean and _exact(line):
                 said.setdefault(_verdicts(each, line), []).append((each, line))
     order = sorted(said, key=lambda key: (_ORDER.index(key[0]), _ORDER.index(key[1]), _ORDER.index(key[2])))
-    facts = measured[0].results.facts
+    facts = measured[0].facts
     head = (
         f"{facts['unknown_texts']:,} texts, {facts['authors']:,} candidate authors, "
-        f"{len(facts['topics'])} topics; the topic alone gives {measured[0].alone:.3f} of the authors.\n\n"
+        f"{facts['topics']} topics; the topic alone gives {measured[0].alone:.3f} of the authors.\n\n"
     )
-    lines = [f"- {_sentence(key, said[key])}\n" for key in order]
-    exact = [line for key, line in zip(order, lines, strict=True) if _exact(said[key][0][1])]
-    return head + "".join(exact) + "\n" * bool(exact)
+    return head + "".join(f"- {_sentence(key, said[key])}\n" for key in order) + "\n" * bool(order)
 
 
 _ORDER = ["hidden", "bounded", "kept", "unknown", "unsure", "found", "lost"]
@@ -244,11 +296,12 @@ def _verdicts(each: Measured, line: SummaryLine) -> tuple[str, str, str]:
     """Of the holder of the originals, of the adversaries who know other texts, of the topic."""
     limit = min(TWICE * each.alone, each.alone + ABOVE)
     originals, others = line.of(ORIGINALS, "author"), _all_but_originals(line)
-    holder = _hidden(originals.accuracy, limit) if originals else "unknown"
-    if originals and not originals.extra["exact"] and holder != "found":
+    holder = _hidden(_named(originals), limit) if originals else "unknown"
+    # With a better attack, or told the topic as the one who is the floor, he may find more.
+    if originals and not (originals.extra["exact"] and _told(originals)) and holder != "found":
         holder = "unknown"
     topic, before = line.best("topic"), each.topic_before(line)
-    found = _hidden(others.accuracy, limit) if others else "unknown"
+    found = _hidden(_named(others), limit) if others else "unknown"
     kept = "unknown"
     if topic and before:
         least = KEPT * before.accuracy.value
@@ -270,24 +323,23 @@ def _sentence(key: tuple[str, str, str], settings: Sequence[tuple[Measured, Summ
     originals = _range(line.of(ORIGINALS, "author") for _, line in settings)
     strongest = _range(_all_but_originals(line) for _, line in settings)
     topics = _range(line.best("topic") for _, line in settings)
+    unsure, both = ", too few texts to say if hidden", holder == others == "unsure"
     topic_said = {
         "kept": f"the topic is kept ({topics})",
         "lost": f"the topic is not kept ({topics})",
-        "unsure": f"there are too few texts to say whether the topic is kept ({topics})",
+        "unsure": f"too few texts to say if the topic is kept ({topics})",
         "unknown": "the topic was not measured",
     }[topic]
-    least = "" if all(_exact(line) for _, line in settings) else "at least "
     holder_said = {
-        "hidden": f"nobody finds the author, whatever they know: someone with every text names {originals}",
-        "found": f"someone with the texts names {least}{originals} of the authors",
-        "unsure": f"someone with the texts names {originals} of the authors, with too few texts to say more",
+        "hidden": f"someone with every text and the topic names {originals}, which counts as hidden",
+        "found": f"someone with every text and the topic finds the author ({originals})",
+        "unsure": f"someone with every text and the topic names {originals}{'' if both else unsure}",
         "unknown": f"an attack by someone with the texts names {originals}, and a better one may be possible",
     }[holder]
     others_said = {
         "hidden": f"; the adversaries who know other texts do not find the author ({strongest})",
         "found": f"; adversaries who know other texts find the author ({strongest})",
-        "unsure": f"; adversaries who know other texts name {strongest}, but the texts are too few to say "
-        "if that is hidden",
+        "unsure": f"; adversaries who know other texts name {strongest}{unsure}",
         "unknown": "",
         "bounded": "",
     }[others]
@@ -310,7 +362,7 @@ def _listed(settings: Sequence[str]) -> str:
 
 
 def _range(findings: Iterable[AdversaryResult | None]) -> str:
-    values = sorted(finding.accuracy.value for finding in findings if finding)
+    values = sorted(_named(finding).value for finding in findings if finding)
     if not values:
         return "not measured"
     low, high = f"{values[0]:.3f}", f"{values[-1]:.3f}"
@@ -322,13 +374,22 @@ def _exact(line: SummaryLine) -> bool:
     return found is not None and bool(found.extra["exact"])
 
 
+def _told(found: AdversaryResult | None) -> Interval | None:
+    """The share named by one who is told each text's topic, as whoever has the floor to beat; None where not asked."""
+    return None if found is None else found.extra.get("told")
+
+
+def _named(found: AdversaryResult) -> Interval:
+    """The share to compare with what the topic alone gives."""
+    return _told(found) or found.accuracy
+
+
 def _all_but_originals(line: SummaryLine) -> AdversaryResult | None:
-    return _best(line, (ORIGINALS,))
+    return max(_others(line, (ORIGINALS,)), key=lambda each: _named(each).value, default=None)
 
 
-def _best(line: SummaryLine, without: Sequence[str]) -> AdversaryResult | None:
-    found = [each for (name, task), each in line.findings.items() if task == "author" and name not in without]
-    return max(found, key=lambda each: each.accuracy.value, default=None)
+def _others(line: SummaryLine, without: Sequence[str]) -> list[AdversaryResult]:
+    return [each for (name, task), each in line.findings.items() if task == "author" and name not in without]
 
 
 # Tables ---------------------------------------------------------------------------------------------------
@@ -341,6 +402,7 @@ COLUMNS = (
     "strongest classical",
     "informed",
     "holder of the originals",
+    "holder told the topic",
     "neighbours found",
     "nats, nearest / median of the topic",
     "nats, any two",
@@ -353,9 +415,9 @@ def tables(done: Sequence[Measured]) -> str:
     write = csv.writer(out, lineterminator="\n").writerow
     write(("corpus", *COLUMNS))
     rows = (
-        (each.run.corpus, *_row(each, line))
+        (each.corpus, *_row(each, line))
         for each in done
-        if each.results.facts["unknown_texts"] >= ENOUGH
+        if each.facts["unknown_texts"] >= ENOUGH
         for line in each.shown
     )
     for row in dict.fromkeys(rows):  # the unprotected line of two runs
@@ -365,25 +427,27 @@ def tables(done: Sequence[Measured]) -> str:
 
 def _section(corpus: str, measured: Sequence[Measured]) -> str:
     repeats = ", ".join(
-        f"{each.run.part.replace('-', ' ')} {max(line.repeats for line in each.lines)}"
+        f"{each.part.replace('-', ' ')} {max(line.repeats for line in each.lines)}"
         for each in measured
-        if each.run.part != WHOLE
+        if each.part != WHOLE
     )
-    facts = measured[0].results.facts
+    facts = measured[0].facts
     small = (
-        f"Blind guessing names {facts['chance']['author']:.3f} of the authors, the topic alone "
-        f"{measured[0].alone:.3f}. Repeats: {repeats}. {_no_better(measured)}"
+        f"Blind guessing names {facts['chance']['author']:.3f} of the authors. "
+        f"Repeats: {repeats}. {_no_better(measured)}"
     )
     shown = _folded("blind guessing, repeats", small) if facts["unknown_texts"] >= ENOUGH else ""
     return f"## {corpus}\n\n{_in_short(corpus, measured)}{shown}"
 
 
 def _row(each: Measured, line: SummaryLine) -> tuple[str, ...]:
-    classical = _best(line, (ORIGINALS, INFORMED))
+    classical = max(
+        _others(line, (ORIGINALS, INFORMED)), key=lambda found: found.accuracy.value, default=None
+    )
     originals = line.of(ORIGINALS, "author")
     by = f", {classical.adversary}" if classical else ""
     least = "" if originals is None or originals.extra["exact"] else "at least "
-    size = "whole" if line.mechanism in DOCUMENTS else f"{each.results.facts['size']}"
+    size = "whole" if line.mechanism in DOCUMENTS else f"{each.facts['size']}"
     return (
         _name(line) + (f" ({_vectors(each)})" if line.clean else ""),
         size,
@@ -391,7 +455,8 @@ def _row(each: Measured, line: SummaryLine) -> tuple[str, ...]:
         _figure(classical) + by,
         _figure(line.of(INFORMED, "author")),
         least + _figure(originals),
-        _neighbors(_retrieval(each, line)),
+        "" if (told := _told(originals)) is None else least + _between(told),
+        _neighbors(line),
         " / ".join(f"{value:,.3g}" for value in (line.same_topic, line.typical) if value is not None),
         "" if line.bound is None else f"{line.bound:,.4g}",
     )
@@ -409,79 +474,71 @@ def _name(line: SummaryLine) -> str:
 
 
 def _vectors(each: Measured) -> str:
-    facts = each.results.facts
+    facts = each.facts
     return f"{facts['embeddings']}, {facts['vocabulary_size']:,} words"
 
 
 def _figure(found: AdversaryResult | None) -> str:
-    if found is None:
-        return ""
-    value = found.accuracy
+    return "" if found is None else _between(found.accuracy)
+
+
+def _between(value: Interval) -> str:
     return f"{value.value:.3f} ({value.low:.3f} to {value.high:.3f})"
 
 
-def _retrieval(each: Measured, line: SummaryLine) -> list[ResultRow]:
-    setting = (line.mechanism, line.epsilon, line.bound)
-    found = [row for row in each.results.rows if row.adversary == RETRIEVAL and row.setting == setting]
-    # Of few public texts the nearest 2 % are fewer than the ten that are wanted.
-    return [row for row in found if near_count(row.extra["public"]) >= row.extra["neighbors"]]
-
-
-def _neighbors(rows: Sequence[ResultRow]) -> str:
+def _neighbors(line: SummaryLine) -> str:
     """The mean over repeats, and the mean of the limits of its interval."""
-    if not rows:
+    if _beats_label(line) is None:
         return ""
-    value, low, high = (fmean(getattr(row, name) for row in rows) for name in ("accuracy", "low", "high"))
-    label = (
-        f"; label {fmean(row.extra['noisy_label'] for row in rows):.3f}"
-        if "noisy_label" in rows[0].extra
-        else ""
+    label = line.of(NOISY_LABEL, "neighbours")
+    return _figure(line.of(RETRIEVAL, "neighbours")) + (
+        f"; label {label.accuracy.value:.3f}" if label else ""
     )
-    return f"{value:.3f} ({low:.3f} to {high:.3f}){label}"
 
 
-def _trivial(rows: Sequence[ResultRow]) -> bool:
-    """Whether a repeat found no more neighbours than the noisy label would."""
-    return not all(row.extra.get("beats_noisy_label", True) for row in rows)
+def _beats_label(line: SummaryLine) -> bool | None:
+    """Whether every repeat found more neighbours than the noisy label would; None where that is not known."""
+    found = line.of(RETRIEVAL, "neighbours")
+    return found.extra["beats_noisy_label"] if found else None
 
 
 def _no_better(measured: Sequence[Measured]) -> str:
     """What finds no more neighbours than a noisy label would."""
-    found = []
-    for each in measured:
-        for line in each.lines:
-            rows = _retrieval(each, line)
-            if not line.clean and _trivial(rows):
-                found.append(line)
-    if not found:
-        return (
-            "All find more neighbours than the noisy label alone."
-            if any(_retrieval(each, each.clean) for each in measured)
-            else "Neighbours were not measured: there are too few public texts."
-        )
-    return f"No better than the noisy label alone at finding neighbours: {'; '.join(_joined(found))}."
+    lines = [line for each in measured for line in each.lines]
+    if found := [line for line in lines if not line.clean and _beats_label(line) is False]:
+        return f"No better than the noisy label alone at finding neighbours: {'; '.join(_joined(found))}."
+    if any(_beats_label(line) is not None for line in lines):
+        return "All find more neighbours than the noisy label alone."
+    return "Neighbours were not measured."
 
 
 # How ------------------------------------------------------------------------------------------------------
 
 
-def _how(done: Sequence[Measured], missing: Sequence[str], made_on: str) -> str:
-    clock = sum(each.took["seconds"] for each in done)
-    work = sum(each.processor_seconds for each in done)
-    versions = sorted({each.results.facts["publius_version"] for each in done})
-    dates = sorted({each.took["made"] for each in done if "made" in each.took})
+def _made(done: Sequence[Measured]) -> str:
+    """Which rows were made when and by which version: those that were not measured anew are of an earlier one."""
+    by: dict[str, list[Measured]] = {}
+    for each in done:
+        by.setdefault(f"Publius {each.took['version']} on {each.took['made']}", []).append(each)
+    said = []
+    for how, these in by.items():
+        apart = {each.part for each in done if each not in these}
+        names = dict.fromkeys(
+            f"{each.corpus} {each.part}" if each.part in apart else each.part for each in these
+        )
+        told = any(_told(finding) for each in these for finding in each.clean.findings.values())
+        said.append(f"{', '.join(names)} by {how}{'' if told else ', adversaries not told the topic'}")
+    return f"{'; '.join(said)}. All on {' and '.join(dict.fromkeys(each.took['on'] for each in done))}."
+
+
+def _how(done: Sequence[Measured], missing: Sequence[str]) -> str:
     peer = next((line.split()[0] for line in _pins() if line.startswith("mldp-text==")), "mldp-text").replace(
         "==", " "
     )
-    calls = {each.took.get("call") for each in done}
-    split = f" This time it was run part by part, in {len(calls)} calls." if len(calls) > 1 else ""
     left = f" Not measured yet: {', '.join(missing)}." if missing else ""
     return f"""## How it was made
 
-Publius {", ".join(versions)} on {" and ".join(dates) or "one day"}; {made_on}. The runs took {
-        work / 60:.0f} minutes of processor time, {
-        clock / 60:.0f} minutes by the clock, on a machine that was busy with
-other work.{left} One command in a checkout measures everything and makes this page.{split}
+{_made(done)}{left} One command measures everything and makes this page.
 
 <!-- not run: the measurement itself, an hour or so, on texts that are not part of the project -->
 ```console
