@@ -690,6 +690,11 @@ def _points(share: str) -> str:
     return f"{100 * float(share):.1f}"
 
 
+def shows_topics(stated: Mapping[str, Any]) -> bool:
+    """Whether the rows of a release name topics on purpose, by its manifest or its evidence."""
+    return bool(stated.get("preserve") == "topic")
+
+
 def compared(found: Mapping[str, Any]) -> str | None:
     """What the verdict compares with what, and why, in two sentences; None where no authors were judged."""
     measured = found["measurements"]
@@ -709,7 +714,7 @@ def compared(found: Mapping[str, Any]) -> str | None:
         )
     topic = (
         "the topic itself is released on purpose"
-        if found.get("preserve") == "topic"
+        if shows_topics(found)
         else "the rows name no topic, and readers are taken to know that of each row from elsewhere: what the rows "
         "tell of it counts for nothing here"
     )

@@ -239,7 +239,7 @@ def judged(
     if measured is None or not (measured.verdict or "").startswith("PASS"):
         return measured
     why = None
-    if manifest.get("preserve") == "topic" and measured.floor is None and measured.on_authors is not None:
+    if account.shows_topics(manifest) and measured.floor is None and measured.on_authors is not None:
         why = "the rows show topics, and the attacked texts have none, so no attacker was told what rows show"
     elif manifest["kind"] != SUMMARY and manifest.get("numbers") != SHUFFLED:
         why = NOT_SHUFFLED
