@@ -1,6 +1,8 @@
 """``publius`` and ``python -m publius``. Worker processes import it once more, so by itself it imports nothing."""
 
 import gc
+import os
+import sys
 
 
 def main() -> None:
@@ -8,6 +10,10 @@ def main() -> None:
     from publius.files.child import forget_foreign_folders
 
     forget_foreign_folders()  # before any library is imported
+    if (
+        "obfuscate" in sys.argv[1:]
+    ):  # it has threads and processes of its own, each with one BLAS thread (numpy reads it)
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from publius.cli import main as run
 
     try:

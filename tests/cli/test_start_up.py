@@ -1,6 +1,7 @@
 """A start makes the options of the command that was asked for, and no other's; the help is laid out for reading."""
 
 import inspect
+import os
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from benchmarks.start import bench_start
+from publius.__main__ import main
 from publius.cli import app, asked
 from publius.cli.commands import COMMANDS
 from publius.cli.help import EVERYDAY, HEADINGS, keys_of
@@ -172,3 +174,21 @@ def test_starts_are_timed(monkeypatch, home):
 def test_a_start_that_fails_is_no_figure(home):
     with pytest.raises(PubliusError, match="ended with"):
         bench_start("no-such-vectors")
+
+
+@pytest.mark.parametrize(
+    ("command", "before", "threads"),
+    [("obfuscate", None, "1"), ("obfuscate", "3", "3"), ("evaluate", None, None)],
+)
+def test_a_release_has_one_blas_thread_in_each_process_unless_somebody_says_otherwise(
+    monkeypatch, command, before, threads
+):
+    """Others start, wait and end beside its own: two workers took a twentieth longer."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", before or "")
+    if before is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    monkeypatch.setattr(sys, "argv", ["publius", command])
+    monkeypatch.setattr("publius.cli.main", lambda: None)
+    monkeypatch.setattr("gc.freeze", lambda: None)
+    main()
+    assert os.environ.get("OPENBLAS_NUM_THREADS") == threads
