@@ -10,9 +10,7 @@ def main() -> None:
     from publius.files.child import forget_foreign_folders
 
     forget_foreign_folders()  # before any library is imported
-    if (
-        "obfuscate" in sys.argv[1:]
-    ):  # it has threads and processes of its own, each with one BLAS thread (numpy reads it)
+    if "obfuscate" in sys.argv[1:]:  # it has threads and processes of its own, with one BLAS thread each
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from publius.cli import main as run
 
