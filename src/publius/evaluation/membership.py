@@ -173,14 +173,15 @@ def _evidence(summary: Summary, told: Told, whole: _Tables, one: _Tables, other:
 
 
 def of_release(folder: Path, **fields: Any) -> Summary:
-    """The `Summary` that a released one was made with, from its manifest; ``fields`` name author and text."""
+    """The `Summary` that a released one was made with, by its manifest; ``fields`` name the text, and other authors."""
     manifest = read_manifest_of(folder)
     by = Strata(tuple(_field(name, labels[:-1]) for name, labels in manifest["strata"].items()))
     shares = {name: Fraction(table["epsilon"]) for name, table in manifest["tables"].items()}
     epsilon = Fraction(manifest["epsilon_exactly"])
     summary = Summary(
         manifest["reference"], epsilon, manifest["documents_per_author"], by,
-        {name: share / epsilon for name, share in shares.items()}, **fields,
+        {name: share / epsilon for name, share in shares.items()},
+        **{"author_field": manifest["author_field"], **fields},
     )  # fmt: skip
     stated = manifest["vocabulary_sha256"], manifest["subjects_sha256"]
     if (summary.spaces.themes_sha256, summary.spaces.subjects_sha256) != stated:

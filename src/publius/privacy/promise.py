@@ -216,8 +216,8 @@ def _per_unit(guarantee: Guarantee) -> str:
     )
 
 
-def author_promise(epsilon: Fraction, documents_per_author: int) -> str:
-    """The promise of a summary, to whoever wrote documents in the collection."""
+def author_promise(epsilon: Fraction, documents_per_author: int, author_field: str) -> str:
+    """The promise of a summary, to whoever wrote documents in the collection, by the column that says who did."""
     value = float(epsilon)
     half = rounded_up(posterior_at_most(value / 2, 2), 4)
     documents = "one document" if documents_per_author == 1 else f"{documents_per_author} documents"
@@ -229,9 +229,9 @@ def author_promise(epsilon: Fraction, documents_per_author: int) -> str:
         f"equally likely, is right about which it was with a probability of at most "
         f"{rounded_up(posterior_at_most(value, 2), 4)}. Where the author is added or left out instead of replaced, the "
         f"exponent is {rounded_up(value / 2, 6)} and that probability {half}. Counted are contributed documents, at "
-        f"most {documents} an author, never all that was written. Who counts as one author is as the field of authors "
-        "says: nothing is promised to somebody who writes under several names beyond what these add up to. Each "
-        "further summary of the same authors adds its epsilon to this one's."
+        f"most {documents} an author, never all that was written. Who counts as one author is as the column "
+        f"{author_field!r} says: nothing is promised to somebody who writes under several names beyond what these add "
+        "up to. Each further summary of the same authors adds its epsilon to this one's."
     )
 
 

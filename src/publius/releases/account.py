@@ -407,7 +407,7 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
 def unit(found: Mapping[str, Any]) -> str:
     """Who is protected, in words."""
     if found["unit"] == "author" or found["kind"] == SUMMARY:
-        return "each author with all contributed documents together"
+        return f"each author with all contributed documents together, as the column {found['author_field']!r} says"
     said = "each document alone"
     crowd = found["crowd"]
     if crowd is None:

@@ -20,7 +20,7 @@ _NEEDED: Final = (
 )  # fmt: skip
 _NEEDED_OF_SUMMARIES: Final = (
     "private", "promise", "epsilon", "delta", "unit", "documents_per_author", "shares", "strata", "cells", "tables",
-    "reference", "vocabulary_sha256", "compared_with", "epsilon_exactly", "files",
+    "author_field", "reference", "vocabulary_sha256", "compared_with", "epsilon_exactly", "files",
 )  # fmt: skip
 
 

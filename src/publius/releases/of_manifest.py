@@ -209,7 +209,8 @@ _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
 }
 _OF_SUMMARIES: Final[Mapping[str, Callable[[Any], bool]]] = {
     **{name: possible for name, possible in _FIRST.items() if name != "empty"},
-    "unit": _text,  # these are computed
+    "unit": _text,  # computed, as levels are
+    "author_field": _text,
     "level": _one_of("word", "document", "author"),
     "epsilon": _POSITIVE,
     "epsilon_exactly": _fraction,
@@ -305,7 +306,8 @@ def promised(manifest: Mapping[str, Any]) -> str:
     """The promise that a manifest's numbers make; `DataError` where the manifest lacks something."""
     try:
         if manifest["kind"] == SUMMARY:
-            return author_promise(Fraction(manifest["epsilon_exactly"]), manifest["documents_per_author"])
+            epsilon, c = Fraction(manifest["epsilon_exactly"]), manifest["documents_per_author"]
+            return author_promise(epsilon, c, manifest["author_field"])
         guarantee = Guarantee.of_manifest(manifest)
         said = promise(guarantee, private=True, labels=manifest["labels"], empty=manifest.get("empty"))
         crowd = manifest.get("crowd")

@@ -288,6 +288,7 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
         "kept_fields": list(manifest.get("labels", ())),
         "sample_row": sample_row(release),
         "unit": manifest.get("unit", "document"),
+        "author_field": manifest.get("author_field"),
         "promise": promised(manifest),
         "constants": {
             name: {"value": value, "meaning": meaning} for name, value, meaning in constants(manifest)

@@ -377,6 +377,25 @@ def test_fields_that_would_clash_are_refused(reference):
         Summary(reference, 1, by=["theme=a,b"])
     with pytest.raises(UsageError, match="private text"):
         Summary(reference, 1, by=["text=a,b"])
+    for names in ({"by": {"half\ud800": ["a"]}}, {"author_field": "half\ud800"}):
+        with pytest.raises(UsageError, match="a text of Unicode"):
+            Summary(reference, 1, **names)
+
+
+def test_a_summary_says_which_column_its_authors_are_of(reference, rows, file, publius, tmp_path):
+    """Of those who wrote and those who took it down one is protected: who signs or receives it reads which."""
+    folder, page = tmp_path / "out", tmp_path / "page.html"
+    file.write_text(
+        "".join(json.dumps({**row, "customer": row["author"], "author": "clerk"}) + "\n" for row in rows)
+    )
+    summary = Summary(reference, 4, by=BY, author_field="customer")
+    summarize(summary.corpus(file), summary, folder)
+    assert publius("signoff", folder, "--output", page)[0] == 0
+    assert json.loads((folder / "manifest.json").read_text())["author_field"] == "customer"
+    for path in (folder / "READ-ME.txt", folder / "report.html", page):
+        said = " ".join(html.unescape(path.read_text()).split())
+        assert "Who counts as one author is as the column 'customer' says" in said, path
+    assert "each author with all contributed documents together, as the column 'customer' says." in said
 
 
 def test_a_cell_depends_on_its_document_alone(reference, rows):
@@ -607,7 +626,8 @@ def _spelled(manifest, name, how):
 
 _OTHERWISE = (
     *(lambda manifest, name=name: manifest.pop(name)
-      for name in ("manifest_version", "counted", "mechanism", "randomness", "versions", "subjects_sha256")),
+      for name in ("manifest_version", "counted", "mechanism", "randomness", "versions", "subjects_sha256",
+                   "author_field")),
     lambda manifest: manifest["versions"].pop("matplotlib"),
     lambda manifest: manifest.update(delta=0.0),
     lambda manifest: manifest.update(epsilon=float(manifest["epsilon"])),
@@ -827,6 +847,8 @@ def test_passages_depend_on_noisy_counts_and_public_texts_alone(quotable, rows):
         ({"epsilon_added_or_left_out": 0.1}, "epsilon added or left out"),
         ({"delta": 0.3}, "delta|Nobody can sign"),
         ({"documents_per_author": 0}, "documents per author"),
+        ({"author_field": "clerk"}, "promise"),
+        ({"author_field": ["clerk"]}, "something impossible as its author field"),
         ({"promise": "Nothing."}, "promise"),
         ({"shares": {"totals": 5, "themes": 5, "subjects": 5}}, "shares"),
         ({"neighbours": "nobody"}, "neighbours"),

@@ -135,6 +135,10 @@ class Summary:
             raise UsageError(f"a summary has a column {taken[0]!r} of its own: rename the field")
         if self.text_field in (*names, self.author_field):
             raise UsageError(f"the field {self.text_field!r} is the private text: name another")
+        if any(
+            "\ud800" <= character <= "\udfff" for name in (*names, self.author_field) for character in name
+        ):
+            raise UsageError("the name of a field must be a text of Unicode: the summary states it")
 
     def has(self, statistic: Statistic) -> bool:
         """Whether a statistic has a share of epsilon."""
@@ -156,7 +160,7 @@ class Summary:
     @property
     def promise(self) -> str:
         """The promise to each author, in words."""
-        return author_promise(self.epsilon, self.documents_per_author)
+        return author_promise(self.epsilon, self.documents_per_author, self.author_field)
 
     @property
     def cells(self) -> dict[str, int]:
