@@ -187,6 +187,20 @@ def _without_links(folder: Path) -> None:
     assert found == ["__init__.py", "own", str(Path("own", "more.py"))], found
 
 
+def _without_names(folder: Path) -> None:
+    """Of a writer's package only folders with code have a place in the copy: others may be called as somebody is."""
+    package, given = folder / "deepwriter", folder / "given"
+    for each in ("clients/Smith_John", "own/parts", "empty"):
+        (package / each).mkdir(parents=True)
+    for file in ("__init__.py", "own/parts/more.py", "clients/Smith_John/letter.txt"):
+        (package / file).touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        run._copy_module("python:deepwriter:Mine", given)
+    found = {path.relative_to(given / "deepwriter").as_posix() for path in given.rglob("*")} - {"."}
+    assert found == {"__init__.py", "own", "own/parts", "own/parts/more.py"}, found
+
+
 _BEFORE = "from publius.releases.writing import apart, confinement"
 _changes: list[str] = []
 
@@ -265,5 +279,11 @@ FENCES = (
         lambda patch: patch.setattr(heard, "PYTHON", "nobody:"),
     ),
     Fence(6, "a link in a writer's package takes nothing along", _without_links, _links_followed),
+    Fence(
+        6,
+        "a folder without code in a writer's package stays unnamed",
+        _without_names,
+        lambda patch: patch.setattr(run, "_is_code", lambda path: True),
+    ),
     Fence(6, "a writer that nothing holds runs only when that is typed", _only_when_typed, _nobody_asks),
 )

@@ -382,7 +382,10 @@ def _copy_module(name: str, plugins: Path) -> None:
                 "itself there, or name the folder that it lies in as PYTHONPATH"
             )
     if package:
-        shutil.copytree(origin.parent, plugins / top, ignore=_not_code)
+        for code in filter(_is_code, _files_in(origin.parent)):
+            copy = plugins / top / code.relative_to(origin.parent)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(code, copy)
     else:
         shutil.copyfile(origin, plugins / origin.name)
 
@@ -392,16 +395,18 @@ def _is_link(path: Path) -> bool:
     return path.is_symlink()
 
 
-def _not_code(folder: str, names: list[str]) -> list[str]:
-    """What lies in a package beside its code is left behind: it may be the very documents. So are links."""
-    return [name for name in names if not _is_code(Path(folder, name))]
+def _files_in(package: Path) -> Iterator[Path]:
+    """Every file of a package, and of the folders in it that no link leads to."""
+    for folder, _, names in os.walk(package):
+        yield from (Path(folder, name) for name in names)
 
 
 def _is_code(path: Path) -> bool:
-    """Whether a path is a folder, or a file of code, and no link to one."""
-    return not _is_link(path) and (
-        path.is_dir() or (path.is_file() and path.name.endswith((".py", ".so", ".pyd")))
-    )
+    """Whether a path is a file of code, and no link to one.
+
+    What lies in a package beside its code is left behind: it may be the very documents, and their folders' names tell.
+    """
+    return not _is_link(path) and path.is_file() and path.name.endswith((".py", ".so", ".pyd"))
 
 
 # What is written ----------------------------------------------------------------------------------------------
