@@ -23,17 +23,18 @@ _ADDRESS: Final = regex.compile(r"<[^<>]*+>")
 def one_author(value: object) -> object:
     """The value of a field of authors; of a list with one name that name, and None where it holds none.
 
-    `DataError` for several authors, and for an object: the caller adds the place of the row. No name is in the message.
+    `DataError` for several authors, for an object and for a list in a list: the caller adds the place of the row. No
+    name is in the message.
     """
     if isinstance(value, list | tuple):
-        named = [each for each in map(one_author, value) if not _is_nobody(each)]
+        named = [each for each in value if not _is_nobody(each)]
         if len(named) > 1:
             raise DataError(
                 f"a document has {len(named)} authors: the promise is to one author with all of his documents, so give "
                 "one of them, or a name that stands for all of them together"
             )
-        return named[0] if named else None
-    if isinstance(value, Mapping):
+        value = named[0] if named else None
+    if isinstance(value, list | tuple | Mapping):
         raise DataError(f"an author's id must be text or a number, not {type(value).__name__}")
     return value
 

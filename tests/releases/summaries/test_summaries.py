@@ -1,6 +1,7 @@
 """A summary from documents to its folder: what is counted, what leaves, who pays, and what is refused."""
 
 import csv
+import functools
 import html
 import io
 import json
@@ -323,11 +324,17 @@ def test_rows_without_an_author_are_refused_or_left_out(reference, rows):
     Summary(reference, 4, leave_out_without_author=True)(some)
 
 
+def _nested(name):
+    """A name in more lists in one another than Python calls functions."""
+    return functools.reduce(lambda found, _: [found], range(2_000), name)
+
+
 @pytest.mark.parametrize(
     ("named", "why"),
-    [(["a", "b"], "a document has 2 authors"), ("secret" * 200, "at most 1,024 characters"),
+    [(["a", "b"], "a document has 2 authors"), (_nested("secret"), "must be text or a number, not list"),
+     ("secret" * 200, "at most 1,024 characters"),
      ("secret\ud800", "a text of Unicode"), ({"secret": 1}, "must be text or a number, not dict")],
-    ids=["several", "long", "half", "object"],
+    ids=["several", "nested", "long", "half", "object"],
 )  # fmt: skip
 def test_rows_that_name_what_can_be_no_author_are_refused_or_left_out(reference, rows, named, why):
     """As rows that name nobody: else that there is a summary would tell of such a row, whatever was asked for."""
