@@ -40,9 +40,9 @@ _REPLAY = """
 
 <details><summary>More: the counterexamples</summary>
 
-Each can be tried again in seconds, in `benchmarks/court/cases/NAME`, on draws that had no part in finding it:
-`publius audit --replay case.json --target recorded:draws.jsonl`; where `make court` has run, also on the tool itself:
-name the case's command.
+All but those of two processes can be tried again in seconds, in `benchmarks/court/cases/NAME`, on draws that had no
+part in finding them: `publius audit --replay case.json --target recorded:draws.jsonl`. Where `make court` has run, all
+can be on the tool itself: name the case's command.
 """
 _KNOWN = (
     ("mldp-text", "Vickrey looks at the input after the noise", "mldp-text-known-vickrey-plain", ""),
@@ -67,12 +67,12 @@ _KNOWN = (
     ("dp-diffractor", "the seed is 42 by default", "dp-diffractor-known-geometric-plain", ""),
     ("dp-diffractor", "function words pass", "dp-diffractor-known-geometric-fresh-common", ""),
     ("dp-diffractor", "epsilon is per place in a list, whatever the distance of the vectors", "",
-     "it claims no more; that claim is what is tried"),
+     "it claims no more, which is tried"),
     ("dp-diffractor", "several lists: not drawn uniformly, and one that lacks a word is left out", "",
      "they need vectors that no package brings"),
     ("dpmlm", "rewriting keeps stop words", "dpmlm-rewriting-common", ""),
     ("dpmlm", "the rest of it, with a language model", "",
-     "no weights are to be had where this runs: its own code is tried, on made logits"),
+     "no weights at hand: its own code is tried, on made logits"),
     ("diffprivlib", "low bits of floating-point noise", "diffprivlib-known-diffprivlib-Laplace-plain", ""),
     ("SanText, CusText, RANTEXT", "as their authors wrote them", "", "there is no release to install"),
     ("all", "weights that underflow to zero at large epsilons", "",

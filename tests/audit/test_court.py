@@ -31,6 +31,12 @@ def test_a_counterexample_on_recorded_draws(trial):
     )
 
 
+def test_only_cases_of_two_processes_have_no_recorded_draws():
+    """As the page says: the others can be tried without the tool."""
+    rest = [trial.name for trial in REFUTED if not (HERE / "cases" / trial.name / "draws.jsonl").exists()]
+    assert rest == [trial.name for trial in REFUTED if case_of(trial).kind in ("state", "forked")]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("trial", REFUTED, ids=lambda trial: trial.name)
 def test_a_counterexample_on_the_tool_itself(trial, monkeypatch):
