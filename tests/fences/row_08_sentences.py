@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import permutations, product
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 from fences import Fence
 from publius.evaluation import releases_linked
 from publius.evaluation.steps import kept
-from publius.privacy.guarantee import posterior_at_most
+from publius.privacy import promise
+from publius.privacy.guarantee import Guarantee, posterior_at_most
 from publius.releases import account
 
 
@@ -22,6 +24,19 @@ def _upper_limits(folder: Path) -> None:
         assert stated >= posterior_at_most(bound, 1_000), f"bound {bound:g}: {stated} is said to be the most"
         assert "equally likely before" in said
         assert "the right one of 4 topics comes out" not in said
+
+
+_NATS = re.compile(r"(?:exp\(|epsilon = |\()([\d.]+)(?= \* E| a word| nats)")
+
+
+def _exponents(folder: Path) -> None:
+    """Every number of nats in the promise of a bound, of an epsilon, and of a factor: none below what is promised."""
+    for hundredths in range(1, 3_000):
+        bound = hundredths / 100 + 2**-40
+        words = promise.promise(Guarantee(bound, "euclidean", "proven", size=1), private=True)
+        numbers = [float(each) for each in _NATS.findall(words + promise.factor_text(bound))]
+        assert len(numbers) >= 2
+        assert min(numbers) >= bound, f"{min(numbers)} is said of {bound}"
 
 
 def _all_rows_seen(folder: Path) -> None:
@@ -61,7 +76,12 @@ def _nearest(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(kept, "rounded_up", lambda value, digits: f"{value:.{digits}g}")
 
 
+def _nearest_nats(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(promise, "nats", lambda exponent: f"{exponent:,.1f}")
+
+
 FENCES = (
+    Fence(8, "an exponent that is a limit is rounded up", _exponents, _nearest_nats),
     Fence(8, "a probability that is a limit is rounded up", _upper_limits, _nearest),
     Fence(8, "a limit of one row holds for whoever sees all of them", _all_rows_seen, _one_row_alone),
 )

@@ -31,6 +31,28 @@ def test_the_two_roundings():
         "import {atMost, atLeast} from './format.js';"
         "console.log([atMost(0.5233), atLeast(0.5299), atMost(0.5), atMost(0.0001), atLeast(0.0999)].join('|'))"
     )
+    assert _run(script) == "53 %|52 %|50 %|0.1 %|9.9 %"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed: make e2e tries the page")
+def test_nats_are_rounded_up_wherever_the_page_shows_them():
+    script = (
+        "import {nats} from './format.js';"
+        "for (let i = 1; i < 30000; i++) for (const by of [1e-8, 1e-3, 0.7]) { const value = i * by + 2 ** -52;"
+        " const shown = Number(nats(value).replaceAll(',', ''));"
+        " if (!(shown >= value && shown <= value * 1.0001)) throw new Error(`${shown} for ${value}`); }"
+        "console.log([nats(9.24), nats(10.04), nats(7), nats(10.0000001), nats(20000), nats(0), nats(null)].join('|'))"
+    )
+    assert _run(script) == "9.24|10.04|7|10.0001|20,000|0|–"
+    for path in SCRIPTS:
+        if path.name.endswith(".js"):
+            text = path.read_text(encoding="utf-8")
+            assert re.findall(r"number\([^()]*(?:bound|exponent|epsilon_total)\b[^()]*\)", text) == [], (
+                path.name
+            )
+
+
+def _run(script):
     found = subprocess.run(
         ["node", "--input-type=module", "-e", script],
         cwd=SCRIPTS[0].parent,
@@ -38,4 +60,4 @@ def test_the_two_roundings():
         text=True,
         check=True,
     )
-    assert found.stdout.strip() == "53 %|52 %|50 %|0.1 %|9.9 %"
+    return found.stdout.strip()

@@ -171,10 +171,12 @@ def _show_curves(found: dict[str, Any], json: bool) -> None:
 
 
 def _bounds(curve: dict[str, Any], place: int) -> tuple[str, str]:
-    within, nats = curve["utility"], curve["exponent"]
+    from publius.privacy.promise import rounded_up
+
+    within, exponents = curve["utility"], curve["exponent"]
     return (
         f"{within[place]['distance_95_at_most']:.4g}" if within else "",
-        f"{nats[place]['exponent']:,.4g}" if nats else "",
+        rounded_up(exponents[place]["exponent"], 6) if exponents else "",
     )
 
 

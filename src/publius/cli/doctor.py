@@ -109,10 +109,13 @@ def _told(name: str, documents: Path | None, text_field: str) -> dict[str, Any]:
 
 
 def _show_reference(told: dict[str, Any]) -> None:
+    from publius.privacy.promise import rounded_up
+
     rows = [
         (
-            each["preserve"], each["mechanism"], f"{each['bound']:g}",
-            "-" if each["epsilon"] is None else f"{each['epsilon']:.4g}", each["evidence"], each["prototypes"] or "-",
+            each["preserve"], each["mechanism"], rounded_up(each["bound"], 6),
+            "-" if each["epsilon"] is None else rounded_up(each["epsilon"], 6), each["evidence"],
+            each["prototypes"] or "-",
         )
         for each in told["promises"]
     ]  # fmt: skip

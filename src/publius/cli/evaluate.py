@@ -234,6 +234,8 @@ def _show(lines: Any, output: Path, facts: dict[str, Any], verdict: Verdict | No
 
 
 def _cells(name: str, record: dict[str, Any], paper: list[str]) -> tuple[object, ...]:
+    from publius.privacy.promise import rounded_up
+
     def shown(value: Any, form: str) -> str:
         return "-" if value is None else format(value, form)
 
@@ -246,5 +248,5 @@ def _cells(name: str, record: dict[str, Any], paper: list[str]) -> tuple[object,
         record["mechanism"], "-" if record["mechanism"] == "clean" else asked,
         *(shown(record[column], ".4g") for column in paper), strongest, shown(record["strongest_accuracy"], ".3f"),
         originals, shown(record["topic_accuracy"], ".3f"), shown(record["changed"], ".3f"),
-        shown(record["bound"], ",.4g"),
+        "-" if record["bound"] is None else rounded_up(record["bound"], 6),
     )  # fmt: skip

@@ -263,7 +263,9 @@ def _print(facts: dict[str, Any]) -> None:
             )
         )
     rows += _unknown_words(facts)
-    print_table(("guarantee", f"epsilon = {facts['epsilon']:g} a word, N = {facts['size']:,}"), rows)
+    print_table(
+        ("guarantee", f"epsilon = {rounded_up(facts['epsilon'], 6)} a word, N = {facts['size']:,}"), rows
+    )
     typer.echo(
         f"\nWhatever is seen of {seen} is at most {factor_text(exponent)} times as probable under one of the "
         "documents as under the other, but for a probability of delta."

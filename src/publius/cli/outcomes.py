@@ -95,6 +95,8 @@ def _document(document: Path, settings: ReleaseSettings, *, json: bool) -> None:
 
 
 def _show_document(found: dict[str, Any]) -> None:
+    from publius.privacy.promise import rounded_up
+
     typer.echo("For the curator's eyes: these probabilities are of this document, and private.")
     first = found["outcomes"][:_SHOWN]
     rows = [(each["label"], f"{each['probability']:.4f}", " ".join(each["words"])) for each in first]
@@ -102,7 +104,7 @@ def _show_document(found: dict[str, Any]) -> None:
     if len(found["outcomes"]) > _SHOWN:
         rest = sum(each["probability"] for each in found["outcomes"][_SHOWN:])
         typer.echo(f"... and {len(found['outcomes']) - _SHOWN:,} more with {rest:.4f} in all")
-    typer.echo(f"\nAt most {found['bound']:g} nats lie between any two documents.")
+    typer.echo(f"\nAt most {rounded_up(found['bound'], 6)} nats lie between any two documents.")
 
 
 # Words ----------------------------------------------------------------------------------------------------

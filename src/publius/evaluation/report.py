@@ -17,7 +17,7 @@ from publius.evaluation.verdict import Verdict, knowing_topic
 from publius.files import write_file
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 from publius.option import declared
-from publius.privacy.promise import percent, percent_down, percent_up
+from publius.privacy.promise import percent, percent_down, percent_up, rounded_up
 from publius.releases.pages import template
 from publius.settings import EvaluationSettings, names_of
 
@@ -46,7 +46,7 @@ def write_report(
 
 def render(results: Results, lines: Sequence[SummaryLine], verdict: Verdict | None = None) -> str:
     """The page. Whatever comes from a corpus or a release is escaped."""
-    filters = {"percent": _percent, "up": _up, "down": _down, "number": _number}
+    filters = {"percent": _percent, "up": _up, "down": _down, "number": _number, "nats": _nats}
     page = template("publius.evaluation", "report.html", **filters)
     return str(page.render(_content(results, lines), verdict=verdict))
 
@@ -176,6 +176,11 @@ def _up(value: float | None) -> str:
 def _down(value: float | None) -> str:
     """The same of a lower limit."""
     return "–" if value is None else percent_down(value)
+
+
+def _nats(bound: float | None) -> str:
+    """A bound that was stated, rounded up; a dash for none."""
+    return "–" if bound is None else rounded_up(bound, 6)
 
 
 def _number(value: float | None, digits: int = 3) -> str:

@@ -245,7 +245,7 @@ def _record(line: SummaryLine, keys: Sequence[tuple[str, str]]) -> dict[str, Any
         **_best("originals", originals),
         **(_best("sensitive", found) if (found := line.best("sensitive")) else {}),
         "originals": None if originals is None else "exact" if originals.extra["exact"] else "at least",
-        "bound": _rounded(line.bound),
+        "bound": line.bound,
         "changed": _rounded(line.changed),
         "mean_distance": _rounded(line.mean_distance),
         "earth_movers_distance": _rounded(line.earth_movers),

@@ -65,7 +65,7 @@ def factor_text(exponent: float) -> str:
         return f"{float(rounded_up(value, 3)):,.4g}"
     if math.isinf(exponent):
         return "without bound"
-    return f"10^{math.ceil(log10_factor(exponent) * 10) / 10:,} ({exponent:,.1f} nats)"
+    return f"10^{math.ceil(log10_factor(exponent) * 10) / 10:,} ({nats(exponent)} nats)"
 
 
 def promise(
@@ -107,10 +107,11 @@ def _of_guarantee(guarantee: Guarantee) -> str:
     if guarantee.ordered:
         return _ordered_promise(guarantee)
     n, total = guarantee.size or 1, rounded_up(guarantee.epsilon_total or 0.0, 6)
+    unit = rounded_up(guarantee.epsilon or 0.0, 6)
     return (
         f"Take any two documents of {n} words whose Earth Mover's distance ({guarantee.metric}, on the public word "
         f"vectors) is E. Whatever is seen in this release is at most exp({total} * E) times as probable under "
-        f"one as under the other ({_known(guarantee)} for epsilon = {guarantee.epsilon:g} a word, N = {n}), but for "
+        f"one as under the other ({_known(guarantee)} for epsilon = {unit} a word, N = {n}), but for "
         f"a probability of {delta_text(guarantee.delta, guarantee.evidence)}. "
         "A document of fewer words is filled up with words drawn from public ones, and E is then the largest that any "
         f"such words could make it. {_near_and_far(guarantee)} The topic is not hidden. Each "
@@ -244,14 +245,14 @@ _KEPT: dict[Between, str] = {
 
 
 def _ordered_promise(guarantee: Guarantee) -> str:
-    n = guarantee.size or 1
+    n, unit = guarantee.size or 1, rounded_up(guarantee.epsilon or 0.0, 6)
     agreeing = f" that agree in {_KEPT[guarantee.kept]} kept" if guarantee.kept != "none" else ""
     return (
         "ORDERED TEXT: this is not a bag-of-words and has no Earth Mover's privacy. "
         f"Take any two sequences of {n} words{agreeing}, and let S be the sum of the distances "
         f"({guarantee.metric}, on the public word vectors) of their first words, their second words and so on. "
         f"Whatever is seen in this release is at most exp({rounded_up(guarantee.per_unit, 6)} * S) times as probable "
-        f"under one as under the other ({_known(guarantee)} for epsilon = {guarantee.epsilon:g} a word), but for a "
+        f"under one as under the other ({_known(guarantee)} for epsilon = {unit} a word), but for a "
         f"probability of {delta_text(guarantee.delta, guarantee.evidence)}. This is weaker than what a bag of the "
         "same words promises: two texts of the same words in another order are far apart. A text of fewer words is "
         "filled up with words drawn from public ones, and S is then the largest that any such words could make it. "
@@ -299,3 +300,8 @@ def rounded_up(value: float, digits: int) -> str:
     """``value`` with at most so many significant digits, rounded up."""
     upward = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING).create_decimal(repr(value))
     return format(float(upward), f".{digits}g")
+
+
+def nats(exponent: float) -> str:
+    """An exponent for people, thousands grouped: six digits, rounded up."""
+    return f"{float(rounded_up(exponent, 6)):,}"

@@ -26,8 +26,8 @@ def emptiness(delta: float, near: float | None) -> str | None:
         )
     if near is not None and strength_of(near) == "empty":
         return (
-            f"even documents that differ in one word alone, such as {NEAR[0]} and {NEAR[1]}, are {near:.3g} nats "
-            "apart, which bounds nothing: a smaller epsilon is needed"
+            f"even documents that differ in one word alone, such as {NEAR[0]} and {NEAR[1]}, are {rounded_up(near, 3)} "
+            "nats apart, which bounds nothing: a smaller epsilon is needed"
         )
     return None
 

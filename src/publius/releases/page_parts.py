@@ -326,5 +326,5 @@ def _unbroken(said: str) -> str:
 
 
 def number(value: float) -> str:
-    """A number for people, thousands grouped."""
-    return f"{value:,.0f}" if abs(value) >= 1_000 or value == int(value) else f"{value:,.4g}"
+    """A count, or nats that a ledger has counted, for people, thousands grouped: rounded up."""
+    return f"{value:,.0f}" if value == int(value) else promise.nats(value)

@@ -276,7 +276,7 @@ def bound_in_words(bound: float, shares: LabelShares | None = None) -> str:
         f"frequent topic: {percent(shares.majority)})"
     )
     return (
-        f"{bound:g} ({strength_of(bound)}): whoever knows the exact text of {_CANDIDATES:,} documents names the one "
-        f"that was released with a probability of at most {rounded_up(named, 2)}, if all were equally likely "
-        f"before{kept}"
+        f"{rounded_up(bound, 6)} ({strength_of(bound)}): whoever knows the exact text of {_CANDIDATES:,} documents "
+        f"names the one that was released with a probability of at most {rounded_up(named, 2)}, if all were equally "
+        f"likely before{kept}"
     )

@@ -6,7 +6,7 @@ import { choice, chosen } from "./choice.js";
 import { byId, el, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
 import { flow } from "./flow.js";
-import { distance, integer, number, plural } from "./format.js";
+import { distance, integer, nats, number, plural } from "./format.js";
 
 const PAUSE = 120; // milliseconds
 const FIRST = 24; // moves drawn until more are asked for
@@ -77,7 +77,7 @@ function tiles({ distance, size, exponent }, still) {
     ["Earth Mover’s distance", number(distance, 4)],
     ["Words per bag", number(size, 6)],
     ["In both, need not move", number(Math.round(still), 6)],
-    ["Exponent, nats", number(exponent, 4)],
+    ["Exponent, nats", nats(exponent)],
   ];
   return rows.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value)));
 }

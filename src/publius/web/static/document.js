@@ -8,7 +8,7 @@ import { histogram } from "./charts.js";
 import { choice, chosen } from "./choice.js";
 import { byId, el, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
-import { number, percent } from "./format.js";
+import { nats, number, percent } from "./format.js";
 import { Tokens } from "./tokens.js";
 
 const READING = ["text", "length", "unknown", "stop_words"];
@@ -108,8 +108,8 @@ export class DocumentView {
     this.#promiseCard.clear();
     put(this.#promiseCard.body,
       el("p", { class: "equation" },
-        el("span", { class: "soft" }, "epsilon × N = "), `${number(guarantee.epsilon, 4)} × ${number(size, 6)} = `,
-        el("strong", {}, number(guarantee.epsilon_total, 6))),
+        el("span", { class: "soft" }, "epsilon × N = "), `${nats(guarantee.epsilon)} × ${number(size, 6)} = `,
+        el("strong", {}, nats(guarantee.epsilon_total))),
       el("p", { class: "note" }, el("span", { class: `evidence ${guarantee.evidence}` }, guarantee.evidence === "none" ? "no guarantee" : guarantee.evidence),
         " nats for each unit of Earth Mover’s distance between two documents."),
       el("p", { class: "prose" }, promise));
@@ -126,7 +126,7 @@ function tiles({ unchanged, mean_distance: mean, distance, guarantee, words, pad
     ["Words that stay", percent(unchanged)],
     ["Mean distance of a word", number(mean)],
     ["Earth Mover’s distance", number(distance)],
-    ["At epsilon", number(guarantee.epsilon, 4)],
+    ["At epsilon", nats(guarantee.epsilon)],
     ["Real words", number(words.length, 6)],
     ["Pads", number(padding, 6)],
   ];

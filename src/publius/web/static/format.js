@@ -13,6 +13,15 @@ export function number(value, digits = 3) {
   return new Intl.NumberFormat("en", { maximumSignificantDigits: digits }).format(value);
 }
 
+/** Nats or epsilon, which are limits: rounded up. */
+export function nats(value, digits = 6) {
+  if (!(value > 0 && Number.isFinite(value))) return number(value, digits);
+  const kept = value < 0.001 ? digits - 1 : digits; // as `number` shows it
+  const near = Number(value.toPrecision(kept));
+  const last = 10 ** (Math.floor(Math.log10(near)) + 1 - kept);
+  return number(near < value ? Number((near + last).toPrecision(kept)) : near, digits);
+}
+
 /** A share as a percentage: one decimal below 10 %, and never 0 or 100 for what is only near. */
 export function percent(share) {
   if (share === null || share === undefined) return "–";

@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { choose, chosen, keepsWords, onChoice } from "./choice.js";
 import { problem } from "./controls.js";
 import { byId, el, put } from "./dom.js";
-import { integer, number, plural } from "./format.js";
+import { integer, nats, plural } from "./format.js";
 
 const LOWEST = 1;
 const HIGHEST = 15; // nats
@@ -102,7 +102,7 @@ function described({ size, keeps, learned_from: from }) {
 function showBound() {
   const bound = chosen("bound");
   byId("bound").value = bound;
-  byId("bound").setAttribute("aria-valuetext", `${number(bound)} nats between any two documents`);
+  byId("bound").setAttribute("aria-valuetext", `${nats(bound)} nats between any two documents`);
   if (document.activeElement === byId("bound-number")) return;
   byId("bound-number").value = bound;
   problem(byId("bound-number"), "bound-problem", null);

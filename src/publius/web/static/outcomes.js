@@ -8,7 +8,7 @@ import { evidence } from "./controls.js";
 import { byId, el, put, svg, table, typed } from "./dom.js";
 import { Exemplar } from "./exemplar.js";
 import { Figure } from "./figures.js";
-import { atMost, integer, number, percent, plural } from "./format.js";
+import { atMost, integer, nats, number, percent, plural } from "./format.js";
 import { loadReferences, opened, referenceChosen, stage } from "./kept.js";
 import { outcomeMap } from "./outcomemap.js";
 
@@ -102,7 +102,7 @@ export class OutcomesView {
     this.#showDraw(answer, choice);
     this.#showPromise(answer);
     const [first] = outcomes;
-    announce(first ? `At a bound of ${number(answer.bound)} nats it becomes ${first.label} with probability ${percent(first.probability)}.` : `Drawn at a bound of ${number(answer.bound)} nats.`);
+    announce(first ? `At a bound of ${nats(answer.bound)} nats it becomes ${first.label} with probability ${percent(first.probability)}.` : `Drawn at a bound of ${nats(answer.bound)} nats.`);
   }
 
   #showList(outcomes) {
@@ -141,10 +141,10 @@ export class OutcomesView {
   }
 
   #showPromise({ bound, epsilon, strength, evidence: kind, promise }) {
-    const unit = epsilon === null ? "Nothing is stated per unit of distance." : `And ${number(epsilon, 4)} nats for each unit of Earth Mover’s distance on the reference’s features.`;
+    const unit = epsilon === null ? "Nothing is stated per unit of distance." : `And ${nats(epsilon)} nats for each unit of Earth Mover’s distance on the reference’s features.`;
     this.#promiseCard.clear();
     put(this.#promiseCard.body,
-      el("p", { class: "equation" }, el("strong", {}, number(bound, 4)), el("span", { class: "soft" }, " nats between any two documents")),
+      el("p", { class: "equation" }, el("strong", {}, nats(bound)), el("span", { class: "soft" }, " nats between any two documents")),
       el("p", { class: "note" }, el("span", { class: `evidence ${strength}` }, strength), " ", evidence(kind), " ", unit),
       el("p", { class: "prose" }, promise));
   }
@@ -175,7 +175,7 @@ function others(rest) {
 }
 
 function tiles({ bound, strength, outcomes: [likeliest], size }) {
-  const rows = [["Bound, nats", number(bound, 4)], ["As a promise", strength], ["Words per bag", number(size, 6)]];
+  const rows = [["Bound, nats", nats(bound)], ["As a promise", strength], ["Words per bag", number(size, 6)]];
   if (likeliest) rows.unshift(["Likeliest outcome", percent(likeliest.probability)]);
   return rows.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value)));
 }

@@ -5,7 +5,7 @@ import { Card, announce } from "./card.js";
 import { choice, chosen, keepsWords, keptChoice, onChoice, releaseChoice } from "./choice.js";
 import { mechanismChosen } from "./controls.js";
 import { byId, el, pairs, put } from "./dom.js";
-import { number, plural } from "./format.js";
+import { nats, number, plural } from "./format.js";
 
 const PAUSE = 250; // milliseconds after which the account of another id or choice is asked for
 
@@ -114,13 +114,13 @@ const newId = () => `document-${crypto.getRandomValues(new Uint32Array(1))[0].to
 
 const wordTerms = ({ mechanism, epsilon, length }) => [
   ["Mechanism", mechanism],
-  ["Epsilon × N", `${number(epsilon, 4)} × ${number(length, 6)} = ${number(epsilon * length, 6)}`],
+  ["Epsilon × N", `${nats(epsilon)} × ${number(length, 6)} = ${nats(epsilon * length)}`],
 ];
 
 const keptTerms = ({ preserve, reference, mechanism, bound }) => [
   ["Keeps", `the ${preserve}, by the reference ${reference}`],
   ["Mechanism", mechanism],
-  ["Bound", `${number(bound, 4)} nats between any two documents`],
+  ["Bound", `${nats(bound)} nats between any two documents`],
 ];
 
 function accountText({ account, price }) {
@@ -138,7 +138,7 @@ function released({ folder, bag, manifest, label }) {
   ];
   if (label !== undefined) facts.push(["Became", label]);
   facts.push(manifest.level === "document"
-    ? ["Bound", `${number(manifest.bound, 4)} nats between any two documents, ${manifest.evidence}, ${manifest.strength}`]
-    : ["Epsilon × N", `${number(manifest.epsilon, 4)} × ${number(manifest.size, 6)} = ${number(manifest.epsilon_total, 6)}, ${manifest.evidence}`]);
+    ? ["Bound", `${nats(manifest.bound)} nats between any two documents, ${manifest.evidence}, ${manifest.strength}`]
+    : ["Epsilon × N", `${nats(manifest.epsilon)} × ${number(manifest.size, 6)} = ${nats(manifest.epsilon_total)}, ${manifest.evidence}`]);
   return el("div", { class: "done" }, el("p", {}, el("strong", {}, "Released.")), el("dl", { class: "facts" }, pairs(facts)));
 }

@@ -4,7 +4,7 @@ import { Channel, call } from "./api.js";
 import { Card, announce } from "./card.js";
 import { choose, chosen } from "./choice.js";
 import { byId, el, pairs, put, table, typed } from "./dom.js";
-import { atLeast, atMost, integer, number, percent, plural } from "./format.js";
+import { atLeast, atMost, integer, nats, number, percent, plural } from "./format.js";
 import { Intake, isGuessed, select } from "./intake.js";
 import { keeping, loadReferences, reloadReferences } from "./kept.js";
 import { Runs, putOnce, stageList } from "./stages.js";
@@ -257,12 +257,12 @@ export class StartView {
     put(byId("start-epsilon-means"), el("strong", {}, `Epsilon ${number(chosen("epsilon"))}. `), "Per word and unit of distance: smaller hides more; at 5 many words stay as they are. Texts that are far apart can be told apart whatever you choose; what an adversary achieves is measured in step 4.");
     for (const input of document.querySelectorAll("[name=start-preserve]")) input.checked = input.value === chosen("preserve");
     byId("start-bound").value = bound;
-    byId("start-bound").setAttribute("aria-valuetext", `${number(bound)} nats, ${strength(bound)}`);
+    byId("start-bound").setAttribute("aria-valuetext", `${nats(bound)} nats, ${strength(bound)}`);
     for (const item of byId("start-scale").children) {
       if (item.dataset.name === strength(bound)) item.setAttribute("aria-current", "true");
       else item.removeAttribute("aria-current");
     }
-    put(byId("start-means"), el("strong", {}, `${number(bound)} nats: ${strength(bound)}. `),
+    put(byId("start-means"), el("strong", {}, `${nats(bound)} nats: ${strength(bound)}. `),
       `Whoever knows ${integer(CANDIDATES)} texts, one of which is yours, names the right one with a probability of at most ${atMost(named(bound))}; whoever picks one blindly, with ${percent(1 / CANDIDATES)}.`);
   }
 
