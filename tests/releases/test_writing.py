@@ -684,6 +684,16 @@ def test_where_texts_cannot_go_and_what_they_cannot_be_written_from(
     assert not (tmp_path / "t").exists()
 
 
+@pytest.mark.parametrize("writer", ["exemplar", "ngram"])
+def test_public_texts_that_take_a_process_to_read_are_refused_by_their_kind(write, tmp_path, writer):
+    (tmp_path / "public.html").write_text(
+        "<p>The bank took a fee. The bank gave a loan.</p>", encoding="utf-8"
+    )
+    code, error, lines = write(writer, "--public", tmp_path / "public.html")
+    assert (code, lines) == (2, None)
+    assert ".html is read by one: give the public texts as .txt" in error
+
+
 # What the writer's process can read
 
 TRACER = """

@@ -21,6 +21,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, final
 
+from publius.documents.foreign import KINDS as FOREIGN
+from publius.documents.readers import kind_of_file
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError, how_many
 from publius.files import AnyPath, child, os_errors, shown, storage_error, write_file
 from publius.files.progress import Advance, unheard
@@ -148,6 +150,11 @@ def _public_things(manifest: Mapping[str, Any], settings: WritingSettings) -> _P
     if settings.public is None:
         return _Public(folder, sha256, None, ())
     found = public_texts(Path(settings.public), settings.text_field, reference)
+    if apart := sorted({kind_of_file(path.name) or "" for path in found.corpus.paths} & FOREIGN):
+        raise UsageError(
+            f"a writer starts no process, and {', '.join(apart)} is read by one: give the public texts as .txt, "
+            ".jsonl, .csv or .tsv"
+        )
     facts = {"path": str(found.corpus.path.absolute()), "text_field": found.corpus.text_field,
              "sha256": found.sha256, "own_texts": found.own}  # fmt: skip
     return _Public(folder, sha256, facts, found.corpus.paths)
