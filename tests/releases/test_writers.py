@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import pickle
 
@@ -17,7 +18,7 @@ from publius.releases.layout import RESERVED, Layout
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release, ReleasedTogether
-from publius.releases.writers import WRITERS
+from publius.releases.writers import WRITERS, unmarked
 from publius.settings import ReleaseSettings
 from publius.text.bag import Bag
 from publius.text.drawn_bags import ENOUGH
@@ -56,6 +57,22 @@ def test_csv_has_a_row_a_word_and_escapes_formulas(tmp_path, embeddings, release
     rows = list(csv.DictReader(io.StringIO((tmp_path / "bags.csv").read_bytes().decode(), newline="")))
     assert rows[0] == {"id": "one", "size": "3", "topic": "water", "word": "river", "count": "2"}
     assert rows[2] == {"id": "'=two", "size": "1", "topic": "'-cmd", "word": "engine", "count": "1"}
+
+
+def test_no_part_of_a_value_is_a_formula_whatever_separates_the_cells(tmp_path, embeddings):
+    """A spreadsheet that expects semicolons or tabs splits at them, and takes no account of quotation marks there."""
+    values = ["".join(each) for each in itertools.product("a;\t =-\uff1d5", repeat=4)]
+    found = [
+        Release(str(place), Bag(["river"]), None, {"topic": value}) for place, value in enumerate(values)
+    ]
+    write("csv", tmp_path, embeddings, found, ["topic"])
+    text = (tmp_path / "bags.csv").read_bytes().decode()
+    for separator in ",;\t":
+        cells = itertools.chain(*csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        assert not [cell for cell in cells if cell.strip(' "')[:1] in [*"=-\uff1d"]]
+    read = [row["topic"] for row in csv.DictReader(io.StringIO(text, newline=""))]
+    assert [unmarked(cell) for cell in read] == values
+    assert read[values.index("a=-5")] == "a=-5"
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -130,8 +131,8 @@ class JsonLines(AbstractWriter):
 class Csv(AbstractWriter):
     """``bags.csv``: one row a word with id, size, the kept fields, word and count.
 
-    Ordered text has a row a place instead: position (from 1), word, and whether it is kept (0 or 1). A cell that a
-    spreadsheet would run as a formula gets an apostrophe in front.
+    Ordered text has a row a place instead: position (from 1), word, and whether it is kept (0 or 1). What a spreadsheet
+    would run as a formula gets an apostrophe in front.
     """
 
     format = "csv"
@@ -194,18 +195,21 @@ def csv_rows(rows: Iterable[Sequence[Any]]) -> bytes:
     return lines.getvalue().encode()
 
 
+_CELL: Final = r"((?:^|[;\t\r\n]) *)"
+"""Where a cell begins, also for a spreadsheet that separates cells by semicolons, as in German, or by tabs."""
+
+_FORMULA: Final = "(?=[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20])"
+_TO_MARK, _MARKED = re.compile(_CELL + _FORMULA), re.compile(f"{_CELL}'{_FORMULA}")
+
+
 def spreadsheet_safe(value: Any) -> Any:
-    """``value``, with an apostrophe in front where a spreadsheet would read a formula."""
-    return (
-        f"'{value}"
-        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-        else value
-    )
+    """``value``, with an apostrophe where a spreadsheet would read a formula: in front, and behind a separator."""
+    return _TO_MARK.sub(r"\1'", value) if isinstance(value, str) else value
 
 
 def unmarked(text: str) -> str:
-    """A text of a table without the apostrophe of `spreadsheet_safe`."""
-    return text[1:] if text[:1] == "'" and spreadsheet_safe(text[1:]) != text[1:] else text
+    """A text of a table without the apostrophes of `spreadsheet_safe`."""
+    return _MARKED.sub(r"\1", text)
 
 
 @final
