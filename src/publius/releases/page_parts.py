@@ -233,8 +233,9 @@ def links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
         )
     else:
         yield (
-            "Whoever holds the originals and sees a bag without its id learns which text it came from no better than "
-            f"the bound of {rounded_up(bound, 6)} nats allows."
+            "Whoever holds the originals and sees one bag alone, without its id, learns which text it came from no "
+            f"better than the bound of {rounded_up(bound, 6)} nats allows; with the other bags, no better than twice "
+            "the bound."
         )
     if numbers == SHUFFLED:
         yield (
