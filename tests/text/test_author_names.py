@@ -12,6 +12,8 @@ from publius.text.author_names import Spellings, counted_name
         ("12-1", "1-12"),
         ("a 1 b 2", "a 2 b 1"),
         ("u-10", "u-1 0"),
+        ("customer 1", "customer 2"),
+        ("a1@x.org", "a@1x.org"),
         ("ann7@x.org", "ann@7x.org"),
     ],
 )
@@ -40,6 +42,7 @@ def test_an_identifier_counts_once_however_it_is_written(names):
     "names",
     [
         ("u-10", "U-10", " u-10", "u-10.", "\uff55-1\uff10", "u-1\u200b0"),
+        ("K-001", "K 001", "k001", "K/001", "K_1", "#K-001"),
         ("Ann Kowal", "\u0410nn Kowal", "Ann K\u043ewal", "Ann \u039aowal", "Ann Kow\u03b1l"),
         ("\u0410\u043d\u043d\u0430", "\u0410\u043d\u043da"),
         ("Ann Kowal", "Kowal, Ann", "ANN KOWAL", "Ann Kowal <ann7@x.org>", "Ánn Kowal", "A\u200bnn  Kowal."),

@@ -13,10 +13,9 @@ from publius.text.normal_form import normal_form
 
 _APOSTROPHES: Final = "'\u2019\u02bc`"
 _INVISIBLE: Final = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}]")
-_AROUND: Final = " \t.,;:'\"()[]"
 _EDGE: Final = regex.compile(r"(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})")
 _ZEROS: Final = regex.compile(r"(?<!\p{N})0+(?=\p{N})")
-_RUN: Final = regex.compile(r"\p{L}+|\p{N}+")
+_RUN: Final = regex.compile(r"\p{L}+|\p{N}+|@")
 _ADDRESS: Final = regex.compile(r"<[^<>]*+>")
 
 
@@ -93,25 +92,15 @@ def _spoken(name: str) -> str:
     return next((each for each in (_ADDRESS.sub(" ", name), name) if plain_name(each)), "")
 
 
-def person_key(name: str) -> str:
-    """As `counted_name`, but that two identifiers are one only where they are written alike: 1-12 is not 11-2.
-
-    Where many must not look like few. What stands for nobody is a name of its own.
-    """
-    found = _spoken(name)
-    if any(character.isdigit() for character in found):
-        return name_key(found).strip(_AROUND)
-    return counted_name(name) or without_invisible(name).casefold().strip()
-
-
 def identifier_key(name: str) -> str:
-    """As `person_key`, but that of an identifier only letters and numbers count: C-012 is c12, and 1-12 is not 11-2.
+    """As `counted_name`, but that of an identifier letters and numbers count in their order: 1-12 is not 11-2.
 
-    Where few must not look like many, and two customers are not to be taken for one.
+    C-012 is c12 here, too, and an address keeps its @. Where few must not look like many, and two customers are not to
+    be taken for one. What stands for nobody is a name of its own.
     """
     found = name_key(_spoken(name))
     if not any(character.isdigit() for character in found):
-        return person_key(name)
+        return counted_name(name) or without_invisible(name).casefold().strip()
     runs = _RUN.findall(_ZEROS.sub("", found))
     pairs = zip(runs, ["", *runs], strict=False)
     return "".join(f"-{run}" if run.isdigit() and before.isdigit() else run for run, before in pairs)
@@ -119,7 +108,7 @@ def identifier_key(name: str) -> str:
 
 @final
 class Spellings:
-    """One label for each author of a corpus: the first spelling of the name; see `counted_name`.
+    """One label for each author of a corpus: the first spelling of the name; see `identifier_key`.
 
     An author under several spellings would be several, and an adversary who names the right person under another one
     would be counted as wrong. Names that stand for nobody stay labels of their own.
@@ -132,7 +121,7 @@ class Spellings:
 
     def label(self, name: str) -> str:
         """The first spelling of this author's name."""
-        first = self._first.setdefault(person_key(name), name)
+        first = self._first.setdefault(identifier_key(name), name)
         if first != name:
             self._others.add(name)
         return first
