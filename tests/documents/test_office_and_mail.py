@@ -146,35 +146,6 @@ def test_a_mailbox_is_a_document_a_message(tmp_path):
     assert {item.account for item in found} == {None}  # a message has no name that lasts
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        b"\nFrom now on I pay no fee\n\nFrom the bank manager",
-        b"From now on: none",
-        b"\nFrom Tue Jan  2 00:00:00 2024 on I pay no fee",
-        b"From a\nSubject: b",
-    ],
-)
-def test_what_a_letter_says_makes_no_document_of_a_mailbox(tmp_path, said):
-    """Two mailboxes that differ in what one letter says have as many rows; its words stay in its own."""
-    letter = b"From a@x.org Mon Jan  1 00:00:00 2024\nSubject: a\n\nbefore\n"
-    path = tmp_path / "a.mbox"
-    path.write_bytes(letter + said + b"\nafter\n\n" + letter)
-    one, other = texts(path)
-    assert one == "a\n\n" + f"before\n{said.decode()}\nafter"
-    assert other == "a\n\nbefore"
-
-
-def test_a_mailbox_whose_first_line_has_no_date_is_read_at_every_from(tmp_path):
-    """Of a program that writes no dates: nothing tells its lines from a letter's, as SECURITY says."""
-    (tmp_path / "a.mbox").write_bytes(
-        b"before\n" + b"From a\nSubject: b\n\nc\nFrom d Mon Jan  1 00:00:00 2024\ne\n\nf\n"
-    )
-    assert len(texts(tmp_path / "a.mbox")) == 2
-    (tmp_path / "b.mbox").write_bytes(b"From a\nFrom b\nSubject: b\n\nc")
-    assert len([*open_corpus(tmp_path / "b.mbox")]) == 2
-
-
 def test_a_folder_may_mix_documents_that_are_files_of_their_own(tmp_path):
     word(tmp_path / "b.docx", "from word")
     (tmp_path / "a.txt").write_text("from text")

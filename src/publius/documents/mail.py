@@ -7,11 +7,12 @@ import email
 import email.errors
 import email.header
 import email.policy
+import mailbox
 import re
 from collections.abc import Iterator
 from email.message import Message
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from publius.documents.office import FILE_LIMIT, Refused, html_text, whole_text
 from publius.documents.row_readers import RECORD_LIMIT, TOO_LONG, Row, bad_row
@@ -29,8 +30,6 @@ _FIELD: Final = re.compile(
     rb"(?:\A|[\r\n])(?:content-[a-z-]{1,40}+|subject)[ \t]*+:[^\r\n]*+(?:(?:\r\n?|\n)[ \t][^\r\n]*+)*+",
     re.IGNORECASE,
 )
-_DATED: Final = re.compile(rb"From [^\r\n]*[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d")
-_HEADER: Final = re.compile(rb"[!-9;-~]+:|>From ")
 _LONG_FIELD: Final = f"a header field has more than {FIELD_LIMIT >> 10} KiB: save the message as plain text"
 _PARTS: Final = re.compile(rb"content-type|boundary", re.IGNORECASE)
 _DAMAGED: Final = "the message cannot be read: save it again as plain text"
@@ -46,36 +45,14 @@ def read_eml(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
 def read_mbox(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
     """One row a message of a mailbox, as `read_eml`."""
     with os_errors("open", path):
-        box = path.open("rb")
-    with box:
-        for number, data in enumerate(_messages(box), start=1):
-            yield _message_row(f"message {number}", data, columns[0])
-
-
-def _messages(box: BinaryIO) -> Iterator[bytes]:
-    """The messages of a mailbox, each cut where it is too long.
-
-    Each begins at a line "From ". Where the first such line has a date and a header field behind it, as mail programs
-    write them, a line without these is one of a letter: else how many rows there are would tell what letters say.
-    """
-    message: bytearray | None = None
-    strict, line = False, box.readline()
-    while line:
-        after = box.readline()
-        if line.startswith(b"From "):
-            dated = _DATED.match(line) is not None and _HEADER.match(after) is not None
-            if message is None or dated or not strict:
-                if message is None:
-                    strict = dated
-                else:
-                    yield bytes(message)
-                message, line = bytearray(), after
-                continue
-        if message is not None and len(message) <= FILE_LIMIT:
-            message += line[: FILE_LIMIT + 1 - len(message)]
-        line = after
-    if message is not None:
-        yield bytes(message)
+        box = mailbox.mbox(str(path), create=False)
+        try:
+            for number, key in enumerate(box.iterkeys(), start=1):
+                with box.get_file(key) as stream:
+                    data = stream.read(FILE_LIMIT + 1)
+                yield _message_row(f"message {number}", data, columns[0])
+        finally:
+            box.close()
 
 
 def _message_row(place: str, data: bytes, column: str) -> Row:
