@@ -520,3 +520,14 @@ def store_record(folder, own):
     path = folder / "own.json"
     path.write_text(json.dumps(own.record()), encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize("name", ["alice", ""])
+def test_rows_that_name_nobody_may_all_be_the_busiest_authors(name):
+    """Who often leaves the field empty has no value that is nearly hers alone."""
+    value = Counter({"alice": 45, "b": 1, "c": 1, "d": 1, "e": 1})
+    value[name] += 45
+    whole = value + Counter({f"w{n}": 10 for n in range(200)})
+    assert own_texts._far_above(value, whole) > 0.05 * value.total()
+    half = Counter({"": 60, **{f"w{n}": 4 for n in range(10)}})
+    assert own_texts._far_above(half, half + half) == 0

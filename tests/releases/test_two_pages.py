@@ -702,3 +702,11 @@ def test_rows_that_show_topics_need_attackers_who_were_told_some(release):
     found = judged_as(replace(MEASURED, floor=None), read_manifest_of(release), release, None)
     assert found.verdict.startswith("NO EVIDENCE: the rows show topics")
     assert judged_as(MEASURED, read_manifest_of(release), release, None).verdict.startswith("PASS")
+
+
+def test_what_is_said_of_authors_is_withdrawn_under_a_fail_of_the_topic_too(release):
+    """Kept columns tell whatever the topic's test says, and receivers read nothing of it."""
+    told = {**read_manifest_of(release), "labels": ["town"]}
+    failed = replace(MEASURED, verdict="FAIL: topics named 0.4", on_authors="PASS")
+    found = judged_as(failed, told, release, None)
+    assert (found.verdict, found.on_authors) == ("FAIL: topics named 0.4", "NO EVIDENCE")

@@ -856,7 +856,9 @@ def test_what_a_writer_makes_goes_however_deep_and_no_link_in_it_is_followed(tmp
                 below = os.open("d", os.O_RDONLY, dir_fd=here)
                 os.close(here)
                 here = below
-            last = max(map(int, os.listdir("/dev/fd")))  # of this process, which earlier tests may have left some
+            last = max(
+                map(int, os.listdir("/dev/fd"))
+            )  # of this process, which earlier tests may have left some
             resource.setrlimit(resource.RLIMIT_NOFILE, (last + 60, most[1]))  # fewer than there are folders
             os.close(here)
     finally:

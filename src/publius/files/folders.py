@@ -116,7 +116,8 @@ def _make_held(temporary: Path, held: contextlib.ExitStack) -> None:
     held.callback(os.close, descriptor)
     with contextlib.suppress(OSError):  # a network disk without such locks: what is left there stays
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-    os.fchmod(descriptor, _OURS)  # last: before the lock another run would take it for a leftover
+    with contextlib.suppress(OSError):  # a disk without such a mode, as of FAT: what is left there stays
+        os.fchmod(descriptor, _OURS)  # last: before the lock another run would take it for a leftover
 
 
 def _removed(folder: Path) -> bool:
@@ -200,7 +201,8 @@ def _made_ready(
     kept = stat.S_IMODE(target.stat().st_mode) if target.is_dir() else None
     if owner_only:
         _close_to_others(temporary)
-        temporary.chmod(_OURS)  # until it has its name
+        with contextlib.suppress(OSError):
+            temporary.chmod(_OURS)  # until it has its name
     else:
         _set_modes(temporary, private)
     _sync_tree(temporary)

@@ -42,7 +42,7 @@ from publius.releases.plan import (
     published,
     publius_version,
 )
-from publius.releases.summaries.names import COUNTED, MECHANISM
+from publius.releases.summaries.names import COUNTED, MECHANISM, NAME_OF_AUTHORS
 from publius.releases.summaries.read_me import SOURCE
 from publius.releases.summaries.spaces import facts_of, quotes
 from publius.settings import EUCLIDEAN, ReleaseSettings, UnknownPolicy
@@ -210,7 +210,7 @@ _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
 _OF_SUMMARIES: Final[Mapping[str, Callable[[Any], bool]]] = {
     **{name: possible for name, possible in _FIRST.items() if name != "empty"},
     "unit": _text,  # computed, as levels are
-    "author_field": _text,
+    "author_field": _matches(NAME_OF_AUTHORS),
     "level": _one_of("word", "document", "author"),
     "epsilon": _POSITIVE,
     "epsilon_exactly": _fraction,

@@ -403,9 +403,13 @@ def _few(group: Counter[str]) -> bool:
 
 
 def _far_above(group: Counter[str], among: Counter[str]) -> float:
-    """How many more rows of a group are by its busiest author than among which it stands; 0 where he is not plain."""
-    ((name, rows),) = group.most_common(1)
-    usual = among[name] / among.total()
+    """How many more rows of a group are by its busiest author than among which it stands; 0 where he is not plain.
+
+    Rows that name nobody may all be his, in the group and around it.
+    """
+    name = next((name for name, _ in group.most_common(2) if name), "")
+    rows, around = (counts[name] + (counts[""] if name else 0) for counts in (group, among))
+    usual = around / among.total()
     share = rows / group.total()
     return rows - usual * group.total() if share > MOSTLY and share > usual + FAR_ABOVE else 0.0
 

@@ -227,16 +227,21 @@ def _published(measured: Measured | None) -> Measured | None:
 
     Whether they are is for the curator's page. It is left out whatever they are, so that nothing shows which it is.
     """
-    if measured is None or not (measured.on_authors == "PASS" or (measured.verdict or "").startswith("PASS")):
+    if measured is None or not _passes(measured):
         return measured
     return replace(measured, verdict=None, room=None, set_by=None, on_authors=None, in_all=False)
+
+
+def _passes(measured: Measured) -> bool:
+    """Whether the verdict is PASS, or what it says of authors is."""
+    return measured.on_authors == "PASS" or (measured.verdict or "").startswith("PASS")
 
 
 def judged(
     measured: Measured | None, manifest: Mapping[str, Any], release: Path, own: OwnTexts | None
 ) -> Measured | None:
     """The same with NO EVIDENCE for a PASS where texts are unlike the public ones, or kept columns or ids tell."""
-    if measured is None or not (measured.verdict or "").startswith("PASS"):
+    if measured is None or not _passes(measured):
         return measured
     why = None
     if account.shows_topics(manifest) and measured.floor is None and measured.on_authors is not None:
@@ -261,9 +266,11 @@ def judged(
 
 def withdrawn(measured: Measured, why: str | None) -> Measured:
     """The same with NO EVIDENCE in place of a PASS that does not stand, and the reason; None where it does."""
-    if why is None or not (measured.verdict or "").startswith("PASS"):
+    if why is None or not _passes(measured):
         return measured
     of_authors = None if measured.on_authors is None else "NO EVIDENCE"
+    if not (measured.verdict or "").startswith("PASS"):
+        return replace(measured, on_authors=of_authors)
     return replace(measured, verdict=f"NO EVIDENCE: {why}", room=None, on_authors=of_authors)
 
 

@@ -384,6 +384,9 @@ def test_fields_that_would_clash_are_refused(reference):
         Summary(reference, 1, by=["theme=a,b"])
     with pytest.raises(UsageError, match="private text"):
         Summary(reference, 1, by=["text=a,b"])
+    for name in ("ann@example.org", "author' says. Nothing else", "x" * 61):
+        with pytest.raises(UsageError, match="the name of the column of authors is published"):
+            Summary(reference, 1, author_field=name)
     for names in ({"by": {"half\ud800": ["a"]}}, {"author_field": "half\ud800"}):
         with pytest.raises(UsageError, match="a text of Unicode"):
             Summary(reference, 1, **names)
@@ -1003,12 +1006,13 @@ def test_no_value_is_a_formula_for_a_spreadsheet(reference, file, tmp_path):
 
 
 def test_a_summary_of_nobody_may_be_of_nobody(reference, file, tmp_path):
-    """Where every budget is spent the limits of the number of documents hold zero."""
+    """Where every budget is spent the limits of how many documents there are hold zero, or nearly, by chance."""
     ledger = Ledger.create(tmp_path / "ledger", budget=1, unit="bound")
     summary = Summary(reference, 4, by=BY)
     finished = summarize(summary.corpus(file), summary, tmp_path / "out", ledger=ledger)
     low, high = finished.said.size
-    assert low == 0 <= high
+    assert 0 <= low <= 20
+    assert low <= high
     assert finished.left_out == 400
 
 

@@ -1,5 +1,6 @@
 """Names of what a summary's folder holds."""
 
+import re
 from typing import Final
 
 COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
@@ -16,3 +17,5 @@ TOO_FEW, LIKE_ALL, ALONE = "too few to tell", "nothing stands out", "no other st
 
 MECHANISM: Final = "noisy counts of public themes and subjects"
 COUNTED: Final = "contributed documents"
+NAME_OF_AUTHORS: Final = re.compile(r"[^\W\d][\w -]{0,59}")
+"""What a column of authors may be called, since pages state it: no address, and no sentence."""
