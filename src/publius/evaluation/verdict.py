@@ -317,11 +317,11 @@ class Authors:
 
     def _judged(self, low: float) -> str:
         low = floor(low, 3)
-        return f"{low:.3f}" if self.absolute else f"{low:+.3f} beyond {self.names}"
+        return f"{low:.3f}" if self.absolute else f"{low:+.3f} beyond {self.known_from}"
 
     @property
-    def names(self) -> str:
-        """The subject of what is named without the release."""
+    def known_from(self) -> str:
+        """That from which so many authors are known without the release, as the subject of a sentence."""
         return "the topic" if self.topics else "always saying one author"
 
     def beyond(self, gain: Gain) -> str:
@@ -331,7 +331,7 @@ class Authors:
         return (
             f" beyond the {gain.without:.3f} that he names without the release"
             if gain.without
-            else f" beyond those whom {self.names} names"
+            else f" beyond those whom {self.known_from} names"
         )
 
     @property
@@ -452,7 +452,8 @@ def judge(lines: Sequence[SummaryLine], limits: Limits, facts: Mapping[str, Any]
     aside = f"; not judged with it: {limits.aside}" if limits.aside else ""
     text = f"{answer}: {_sentence(decisive)}{tried}{aside}"
     on_authors = _together(of_authors) if of_authors else None
-    return Verdict(answer, text, failed, room, set_by, on_authors, all(each.absolute for each in judged))
+    in_all = bool(judged) and all(each.absolute for each in judged)
+    return Verdict(answer, text, failed, room, set_by, on_authors, in_all)
 
 
 def _together(parts: Sequence[LimitCheck]) -> Answer:

@@ -217,7 +217,7 @@ class Judged:
         if gain.without:
             known = f"the {percent(gain.without)} whom he names without the release"
         else:
-            known = f"those whom {self._authors.names} names"
+            known = f"those whom {self._authors.known_from} names"
         return f"{percent(max(0.0, judged.value))} beyond {known}, {chance}"
 
     @property
@@ -232,7 +232,7 @@ class Judged:
         gain = self._authors.worst
         topic = self.found.topic
         kept = "" if topic is None else f", topic found for {percent(topic.released)}"
-        known = "what the originals tell without it" if gain.without else self._authors.names
+        known = "what the originals tell without it" if gain.without else self._authors.known_from
         beyond = "" if self._authors.absolute else f" beyond {known}"
         high = _up(max(0.0, gain.judged.high))
         return f"{self.verdict}, authors named {percent(gain.named)}, at most {high}{beyond}{kept}"
