@@ -1,8 +1,10 @@
 """How a name is written makes no other person; identifiers that differ are different ones."""
 
+import numpy as np
 import pytest
 
-from publius.text.author_names import Spellings, counted_name
+from publius.errors import DataError
+from publius.text.author_names import Spellings, counted_name, one_author
 
 
 @pytest.mark.parametrize(
@@ -15,6 +17,9 @@ from publius.text.author_names import Spellings, counted_name
         ("customer 1", "customer 2"),
         ("a1@x.org", "a@1x.org"),
         ("ann7@x.org", "ann@7x.org"),
+        ("K 7 Q", "Q 7 K"),
+        ("17.1", "17"),
+        ("17.0.1", "17.1"),
     ],
 )
 def test_ids_that_differ_are_different_labels(one, other):
@@ -45,6 +50,9 @@ def test_an_identifier_counts_once_however_it_is_written(names):
         ("K-001", "K 001", "k001", "K/001", "K_1", "#K-001"),
         ("Ann Kowal", "\u0410nn Kowal", "Ann K\u043ewal", "Ann \u039aowal", "Ann Kow\u03b1l"),
         ("\u0410\u043d\u043d\u0430", "\u0410\u043d\u043da"),
+        ("Bob 12", "12 Bob", "bob, 12", "B\u00f6b 12", "Bob (12)"),
+        ("Smith, John (17)", "John Smith 17", "17 john smith", "Smith (John) 17"),
+        ("17", "17.0", "017", "\uff11\uff17"),
         ("Ann Kowal", "Kowal, Ann", "ANN KOWAL", "Ann Kowal <ann7@x.org>", "Ánn Kowal", "A\u200bnn  Kowal."),
     ],
 )
@@ -53,6 +61,21 @@ def test_how_a_name_is_written_makes_no_other_person(names):
     spellings = Spellings()
     assert {spellings.label(name) for name in names} == {names[0]}
     assert spellings.merged == len(names) - 1
+
+
+@pytest.mark.parametrize(
+    "held", [["Ann"], ("Ann", None), {"Ann"}, np.array(["Ann"]), np.array(["Ann", ""], object)]
+)
+def test_a_list_of_one_name_is_that_name_in_whatever_holds_lists(held):
+    assert one_author(held) == "Ann"
+
+
+@pytest.mark.parametrize(
+    "held", [{"Ann", "Bob"}, np.array([1, 2]), [np.array([1, 2]), 1], [[1]], b"Ann", {"name": "Ann"}]
+)
+def test_what_is_no_single_name_is_no_author(held):
+    with pytest.raises(DataError, match="author"):
+        one_author(held)
 
 
 def test_nobody_is_no_person():

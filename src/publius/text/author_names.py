@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
-from typing import Final, final
+from collections.abc import Collection, Mapping
+from typing import Final, TypeGuard, final
 
 import regex
 
@@ -17,15 +17,17 @@ _EDGE: Final = regex.compile(r"(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})")
 _ZEROS: Final = regex.compile(r"(?<!\p{N})0+(?=\p{N})")
 _RUN: Final = regex.compile(r"\p{L}+|\p{N}+|@")
 _ADDRESS: Final = regex.compile(r"<[^<>]*+>")
+_WHOLE_NUMBER: Final = regex.compile(r"\s*(\d+)\.0+\s*")
+_NAME: Final = regex.compile(r"[,(]?\p{L}{2,}[.,)]*")
 
 
 def one_author(value: object) -> object:
     """The value of a field of authors; of a list with one name that name, and None where it holds none.
 
-    `DataError` for several authors, for an object and for a list in a list: the caller adds the place of the row. No
-    name is in the message.
+    An array, as data frames hold lists, and a set are lists here. `DataError` for several authors, for an object and
+    for a list in a list: the caller adds the place of the row. No name is in the message.
     """
-    if isinstance(value, list | tuple):
+    if _is_list(value):
         named = [each for each in value if not _is_nobody(each)]
         if len(named) > 1:
             raise DataError(
@@ -33,12 +35,18 @@ def one_author(value: object) -> object:
                 "one of them, or a name that stands for all of them together"
             )
         value = named[0] if named else None
-    if isinstance(value, list | tuple | Mapping):
+    if isinstance(value, Collection) and not isinstance(value, str):
         raise DataError(f"an author's id must be text or a number, not {type(value).__name__}")
     return value
 
 
+def _is_list(value: object) -> TypeGuard[Collection[object]]:
+    return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
+
+
 def _is_nobody(value: object) -> bool:
+    if isinstance(value, Collection) and not isinstance(value, str):
+        return False
     blank = isinstance(value, str) and not without_invisible(value).strip()
     return value is None or value != value or blank
 
@@ -54,12 +62,18 @@ def name_key(name: str) -> str:
     return normal_form("NFKC", folded).strip()
 
 
+def _bare(name: str) -> str:
+    """A name without accents."""
+    apart = normal_form("NFKD", without_invisible(name))
+    return "".join(character for character in apart if not unicodedata.combining(character))
+
+
 def plain_name(name: str) -> str:
     """Letters and digits of the words in alphabetical order, without accents."""
     bare = "".join(
         character if character.isalnum() else " "
-        for character in normal_form("NFKD", without_invisible(name))
-        if not unicodedata.combining(character) and character not in _APOSTROPHES
+        for character in _bare(name)
+        if character not in _APOSTROPHES
     )
     return "".join(sorted(bare.split()))
 
@@ -88,19 +102,26 @@ def counted_name(name: str | None) -> str:
 
 
 def _spoken(name: str) -> str:
-    """A name without the address behind it, where more than that is there."""
+    """A name without the address behind it, where more than that is there; of a whole number its digits alone."""
+    if whole := _WHOLE_NUMBER.fullmatch(name):
+        return str(whole[1])
     return next((each for each in (_ADDRESS.sub(" ", name), name) if plain_name(each)), "")
 
 
 def identifier_key(name: str) -> str:
     """As `counted_name`, but that of an identifier letters and numbers count in their order: 1-12 is not 11-2.
 
-    C-012 is c12 here, too, and an address keeps its @. Where few must not look like many, and two customers are not to
-    be taken for one. What stands for nobody is a name of its own.
+    C-012 is c12 here, too, 17.0 is 17, an address keeps its @, and names beside a number may stand in any order. Where
+    few must not look like many, and two customers are not to be taken for one. What stands for nobody is a name of its
+    own.
     """
-    found = name_key(_spoken(name))
+    found = name_key(_bare(_spoken(name)))
     if not any(character.isdigit() for character in found):
         return counted_name(name) or without_invisible(name).casefold().strip()
+    parts = found.split()
+    names = [part for part in parts if _NAME.fullmatch(part)]
+    if len(names) == len(parts) - 1:
+        found = " ".join((*sorted(names, key=plain_name), *(part for part in parts if part not in names)))
     runs = _RUN.findall(_ZEROS.sub("", found))
     pairs = zip(runs, ["", *runs], strict=False)
     return "".join(f"-{run}" if run.isdigit() and before.isdigit() else run for run, before in pairs)
