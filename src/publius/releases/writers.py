@@ -195,11 +195,17 @@ def csv_rows(rows: Iterable[Sequence[Any]]) -> bytes:
     return lines.getvalue().encode()
 
 
-_CELL: Final = r"((?:^|[;\t\r\n]) *)"
-"""Where a cell begins, also for a spreadsheet that separates cells by semicolons, as in German, or by tabs."""
+_CELL: Final = r'((?:^|[;\t\r\n])[ "]*)'
+"""Where a cell begins, also for a spreadsheet that separates cells by semicolons, as in German, or by tabs.
 
-_FORMULA: Final = "(?=[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20])"
-_TO_MARK, _MARKED = re.compile(_CELL + _FORMULA), re.compile(f"{_CELL}'{_FORMULA}")
+Such a one takes quotation marks in front for those of a cell, as which they are doubled in the file.
+"""
+
+_FORMULA: Final = "(?='*[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20])"
+"""What a spreadsheet calculates, or had an apostrophe before: `unmarked` takes away the one of `spreadsheet_safe`."""
+
+_TO_MARK: Final = re.compile(_CELL + _FORMULA)
+_MARKED: Final = re.compile(f"{_CELL}'{_FORMULA}")
 
 
 def spreadsheet_safe(value: Any) -> Any:
