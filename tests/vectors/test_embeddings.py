@@ -189,9 +189,11 @@ def test_any_admissible_table_survives_the_store(tmp_path_factory, table):
     assert [stored.index(word) for word in stored.vocabulary] == list(range(stored.size))
 
 
-def test_opening_maps_and_copies_nothing(tmp_path):
+def test_opening_ones_own_maps_and_copies_nothing():
     words = [f"w{i}" for i in range(20_000)]
-    folder = Embeddings.from_arrays(words, np.ones((20_000, 100), np.float32)).save(tmp_path / "store").folder
+    folder = (
+        Embeddings.from_arrays(words, np.ones((20_000, 100), np.float32)).save(stored_folder("ones")).folder
+    )
     tracemalloc.start()
     try:
         opened = Embeddings.open(folder)

@@ -71,6 +71,11 @@ def owned_store(entry: AnyPath) -> bool:
     return True
 
 
+def in_own_store(folder: AnyPath) -> bool:
+    """Whether ``folder`` is an entry of a store in the user's own folder, which nobody else can change."""
+    return Path(folder).resolve().parent.parent == store_root().parent.resolve()
+
+
 def _data_folder() -> Path:
     given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME", "")
     if os.path.isabs(given):  # a relative one is to be ignored: XDG Base Directory Specification

@@ -30,6 +30,7 @@ from publius.vectors.catalogue import (
     PACKAGED,
     check_name,
     converted_folder,
+    in_own_store,
     is_stored,
     name_from,
     package_content,
@@ -96,13 +97,17 @@ class Embeddings:
 
     @classmethod
     def open(cls, folder: AnyPath) -> Self:
-        """The store in ``folder``, memory-mapped: no vector is read until it is used. Errors: `store.open_store`."""
+        """The store in ``folder``, memory-mapped: of one in the user's own folder no vector is read until it is used.
+
+        Whoever can write to another folder could have changed it under its old digest, by which releases name it: there
+        every byte is read, as `verify` does. Errors: `store.open_store`, `verify`.
+        """
         record, words, vectors = open_store(folder)
         if record.tokenizer not in PROFILES:
             raise EmbeddingError(
                 f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius"
             )
-        return cls(
+        found = cls(
             name=record.name,
             vocabulary=words,
             vectors=vectors,
@@ -112,6 +117,9 @@ class Embeddings:
             folder=Path(folder).resolve(),
             _known_sha256=record.sha256,
         )
+        if not in_own_store(folder):
+            found.verify()
+        return found
 
     @classmethod
     def from_file(

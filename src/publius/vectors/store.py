@@ -2,7 +2,7 @@
 
 A folder holds ``vectors.npy`` (little-endian float32, C order, shape (V, n), memory-mapped), ``words.txt`` (UTF-8,
 one word a line) and ``meta.json``. Opening checks that the three agree in size, shape and type, and that the words
-are admissible; the digest is recomputed on demand only, since it reads every byte.
+are admissible; the digest, for which every byte is read, is computed again where the folder is not the user's own.
 """
 
 from __future__ import annotations
