@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from fences import Fence
 from made_scores import clean, facts, line
+from publius.documents.inspection import inspect
 from publius.evaluation import own_data, verdict
 from publius.evaluation.data import LabeledText
 from publius.evaluation.encoding import EncodedText
@@ -16,9 +18,11 @@ from publius.evaluation.hindsight import originals_row
 from publius.evaluation.originals import exact_success
 from publius.evaluation.protectors import Originals
 from publius.evaluation.rows import Protection
+from publius.evaluation.steps import older as steps
 from publius.evaluation.summary import AdversaryResult, SummaryLine
 from publius.evaluation.verdict import Limits, authors_of, judge
 from publius.noise.randomness import seeded_rng
+from publius.text.author_names import Spellings
 
 
 def _nothing_added(folder: Path) -> None:
@@ -118,6 +122,23 @@ def _each_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_data, "plain_letters", lambda text: text)
 
 
+def _nobodys_texts_are_not_attacked(folder: Path) -> None:
+    """Of a busy "author" who is none the habit of naming him is right: it hid in the intervals who was found."""
+    signed = [(author, n) for author in (*"abcd", "Anonymous", "N/A") for n in range(6)]
+    path = folder / "rows.jsonl"
+    path.write_text(
+        "".join(json.dumps({"author": author, "text": f"{author} wrote {n}"}) + "\n" for author, n in signed)
+    )
+    found = own_data.read_rows(path, parts=3)
+    assert {text.author for text in found.texts if text.role == "unknown"} == {*"abcd"}
+    older = list(steps._rows(path, inspect(path), "author", None))
+    assert {row["author"] for row in older} == {*"abcd"}
+
+
+def _however_they_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Spellings, "label", lambda names, name: name)
+
+
 def _beside_the_topic_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdict, "_without", lambda finding, facts: float(np.mean(facts["anyway"])))
 
@@ -131,5 +152,6 @@ FENCES = (
         _beside_the_topic_alone,
     ),
     Fence(16, "a letter that many send is attacked once", _a_letter_of_many, _each_copy),
+    Fence(16, "nobody is no author who is found", _nobodys_texts_are_not_attacked, _however_they_sign),
     Fence(16, "few authors give no pass", _few_authors_are_no_pass, _however_few),
 )

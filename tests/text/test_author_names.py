@@ -79,4 +79,7 @@ def test_what_is_no_single_name_is_no_author(held):
 
 
 def test_nobody_is_no_person():
-    assert {counted_name(name) for name in (None, "", "-", "nan", "N/A", "unknown", "anonymous")} == {""}
+    assert {
+        counted_name(name) for name in (None, "", "-", "nan", "N/A", "unknown", "[deleted]", "An\u00f3nimo")
+    } == {""}
+    assert Spellings().label("Anonymous") is None

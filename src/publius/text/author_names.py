@@ -86,8 +86,16 @@ _LOOK_ALIKE: Final = str.maketrans(
 """Cyrillic and Greek letters, small, that look like Latin ones as capitals or as small letters; i without its dot."""
 
 _NOBODY: Final = frozenset(
-    map(plain_name, ("", "nan", "none", "null", "n/a", "na", "unknown", "anonymous", "anon"))
-)
+    map(
+        plain_name,
+        (
+            "", "nan", "none", "null", "n/a", "na", "unknown", "anonymous", "anon", "nobody", "unnamed", "no name",
+            "no author", "not known", "not given", "not stated", "undisclosed", "withheld", "redacted", "deleted",
+            "removed", "guest", "unbekannt", "anonym", "anonyme", "inconnu", "anonimo", "desconocido", "anoniem",
+        ),
+    )
+)  # fmt: skip
+"""What tables have in the place of a name."""
 
 
 def counted_name(name: str | None) -> str:
@@ -132,7 +140,7 @@ class Spellings:
     """One label for each author of a corpus: the first spelling of the name; see `identifier_key`.
 
     An author under several spellings would be several, and an adversary who names the right person under another one
-    would be counted as wrong. Names that stand for nobody stay labels of their own.
+    would be counted as wrong. What stands for nobody is no author's: named by habit, it would hide who is found.
     """
 
     def __init__(self) -> None:
@@ -140,8 +148,10 @@ class Spellings:
         self._first: dict[str, str] = {}
         self._others: set[str] = set()
 
-    def label(self, name: str) -> str:
-        """The first spelling of this author's name."""
+    def label(self, name: str) -> str | None:
+        """The first spelling of this author's name; None for what stands for nobody, such as "anonymous"."""
+        if not counted_name(name):
+            return None
         first = self._first.setdefault(identifier_key(name), name)
         if first != name:
             self._others.add(name)

@@ -297,7 +297,10 @@ def _rows(path: Path, found: Inspection, authors: str | None, topics: str | None
         if isinstance(item, Document) and item.text.strip() and all(item.labels.get(name) for name in keep):
             named = {kind: item.labels[name] for kind, name in labels.items() if name is not None}
             if "author" in named:
-                named["author"] = spellings.label(named["author"])
+                author = spellings.label(named["author"])
+                if author is None:
+                    continue
+                named["author"] = author
             yield {"id": item.id, "text": item.text, **named}
 
 
