@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import os
 import tempfile
 import time
@@ -172,6 +173,12 @@ def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, her
     assert not list(tmp_path.glob("releases/*"))
     assert fault(ask(client, "ticket", what="signoff"))[0] == 400
     assert not ask(client, "corpus", **choice).json()["released"]
+    assert level(client, choice) == 2
+    give(client, "older", table(one_thing_each(80)), "the same again.csv")
+    assert level(client, choice) == 2
+    give(client, "older", table(one_thing_each(81)), "others.csv")
+    assert level(client, choice) == 1
+    give(client, "older", table(one_thing_each(80)), "told.csv")
     ask(client, "instead", **choice)
     found = ended(client)
     assert found["state"] == "done", found["error"]
@@ -182,10 +189,19 @@ def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, her
     verdicts = [each["verdict"] for each in tried]
     assert verdicts == sorted(verdicts, key=lambda each: each != "PASS")  # what passes comes first
     assert not list(tmp_path.glob("releases/*"))
+    assert level(client, choice) == 2 * 2 * 2 * len(tried)
     ask(client, "release", after_fail=True, **choice)
     made = ended(client)["result"]
     assert made["verdict"] == "FAIL"
+    assert f"{8 * len(tried)} settings were tried on these texts" in made["reason"]
     assert "FAIL" in (Path(made["folder"]) / "signoff.html").read_text(encoding="utf-8")
+
+
+def level(client, choice):
+    """By what the next verdict's level is divided: what the command says that is shown."""
+    measure = next(each for each in ask(client, "plan", **choice).json()["commands"] if " evaluate " in each)
+    found = re.search(r"--tries (\d+)", measure)
+    return 1 if found is None else int(found[1])
 
 
 def test_the_time_left_is_that_of_the_parts_done(monkeypatch):

@@ -5,6 +5,7 @@ Of an explorer that was killed it goes when the next one starts: see `publius.fi
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -62,6 +63,7 @@ class Upload:
     form: dict[str, Any] = field(default_factory=dict)
     packaged: bool = False
     key: str = field(default_factory=lambda: entropy(8).hex())
+    _digest: tuple[str, str] = ("", "")
 
     @property
     def public(self) -> str:
@@ -72,6 +74,18 @@ class Upload:
     def path(self) -> Path:
         """The file, or the folder of several."""
         return self.folder if len(self.names) > 1 else next(self.folder.iterdir())
+
+    @property
+    def digest(self) -> str:
+        """Of the bytes of the files, in their order."""
+        key, digest = self._digest
+        if key != self.key:
+            state = hashlib.blake2b(digest_size=16)
+            for path in sorted(self.folder.iterdir()):
+                with path.open("rb") as file:
+                    state.update(hashlib.file_digest(file, "sha256").digest())
+            self._digest = self.key, (digest := state.hexdigest())
+        return digest
 
     @property
     def name(self) -> str:
@@ -93,6 +107,7 @@ class Workplace:
         self._count = 0
         self.run: WorkflowProcess | None = None
         self.plans = Cache(4)
+        self._tries: dict[str, int] = {}
 
     @property
     def folder(self) -> Path:
@@ -121,6 +136,20 @@ class Workplace:
                 raise UsageError(
                     "other files were given meanwhile, perhaps in another window: open the page anew"
                 )
+
+    @property
+    def tries(self) -> int:
+        """By what the level of the next verdict on these public texts is divided, as in `ReleaseWorkflow.again_at`."""
+        return self._tries.get(self._measured_on, 1)
+
+    def tried(self, tries: int) -> None:
+        """A verdict at this level was shown: the next one on the same texts, given again or not, is stricter."""
+        self._tries[self._measured_on] = 2 * tries
+
+    @property
+    def _measured_on(self) -> str:
+        older = self._given.get("older")
+        return "" if older is None or older.packaged else older.digest
 
     @property
     def texts_read(self) -> tuple[str, ...]:

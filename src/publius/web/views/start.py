@@ -135,7 +135,13 @@ def release(state: State, asked: requests.Start) -> answers.Running:
     ledger = None if state.ledger is None else state.ledger.path.resolve()
     steps = _charged(_missing(walk, output), state)
     arguments = (walk, output, _as_named(place, walk), ledger, asked.after_fail)
-    return _begin(place, "release", steps, walk, release_apart, arguments, _made)
+
+    def shown(outcome: ReleaseResult) -> dict[str, Any]:
+        if outcome.measured is not None:
+            place.tried(walk.tries)
+        return _made(outcome)
+
+    return _begin(place, "release", steps, walk, release_apart, arguments, shown)
 
 
 def instead(state: State, asked: requests.Start) -> answers.Running:
@@ -152,9 +158,12 @@ def instead(state: State, asked: requests.Start) -> answers.Running:
     steps = _learning(other, place.folder)
     attacked, tried = (str(place.folder / name) for name in (f"{PUBLIC}/attacked.jsonl", EVALUATION))
     steps["measure"] = attack_command(other, attacked, strengths, tried)
-    return _begin(
-        place, "instead", steps, walk, try_apart, (walk, place.folder), lambda found: {"tried": found}
-    )
+
+    def shown(found: Any) -> dict[str, Any]:
+        place.tried(other.tries)
+        return {"tried": found}
+
+    return _begin(place, "instead", steps, walk, try_apart, (walk, place.folder), shown)
 
 
 def run(state: State) -> answers.Running:
@@ -205,7 +214,7 @@ def walk_of(place: Workplace, asked: requests.Start) -> Walk:
         text_field=found.text_field,
     )
     read = None if older is None else place.named(lambda: PublicCorpus.read(choices, found.columns))
-    return Walk(texts.path, found, read, choices)
+    return Walk(texts.path, found, read, choices).trying(place.tries)
 
 
 def plan_of(place: Workplace, walk: Walk) -> Plan:
