@@ -72,7 +72,7 @@ def _of_nobody(folder: Path) -> None:
             corpus, _labels(), author_field="author" if author else None, kept=["place"]
         )
         assert found.telling == ("place",)
-        assert "what was kept" in (found.no_evidence or "")
+        assert "what was kept" in (found.no_evidence() or "")
 
 
 def _joint(folder: Path) -> None:
@@ -168,7 +168,7 @@ def _of_the_busiest(folder: Path) -> None:
     corpus = replace(publius.open_corpus(path, keep=["place"], number=True), beside=("author",))
     found = own_texts.examine(corpus, _labels(), author_field="author", kept=["place"])
     assert found.telling == ("place",)
-    assert "or mostly of one" in (found.no_evidence or "")
+    assert "or mostly of one" in (found.no_evidence() or "")
 
 
 def _most_beside_a_label(folder: Path) -> None:

@@ -22,6 +22,10 @@ from publius.evaluation.steps import older as steps
 from publius.evaluation.summary import AdversaryResult, SummaryLine
 from publius.evaluation.verdict import Limits, authors_of, judge
 from publius.noise.randomness import seeded_rng
+from publius.releases import own_texts, signoff
+from publius.releases.measured import Measured
+from publius.releases.own_texts import OwnTexts
+from publius.releases.plan import SHUFFLED
 from publius.text.author_names import Spellings
 
 
@@ -135,6 +139,35 @@ def _nobodys_texts_are_not_attacked(folder: Path) -> None:
     assert {row["author"] for row in older} == {*"abcd"}
 
 
+def _a_pass_holds_for_texts_that_tell_no_more(folder: Path) -> None:
+    """What attacks on public texts found says nothing of texts on other subjects: these may tell who wrote them."""
+    rng = seeded_rng(4)
+    law = rng.random((60, 9)) ** 8
+    law /= law.sum(axis=1, keepdims=True)
+    signed = [(f"t{at % 3}", f"a{at % 7}") for at in range(60)]
+    holder = own_texts._Holder()
+    for (topic, author), row in zip(signed, law, strict=True):
+        holder.add(topic, author, row)
+    found = holder.naming
+    assert found is not None
+    groups = [[at for at in range(60) if signed[at][0] == topic] for topic in ("t0", "t1", "t2")]
+    exact = [exact_success(law[group], [signed[at][1] for at in group]).sum() for group in groups]
+    assert found.named == pytest.approx(sum(exact) / 60)
+    assert found.without == pytest.approx(9 / 60)
+    (folder / "bags.jsonl").touch()
+    own = OwnTexts(60, 0, 0, naming=found)
+    for limit, expected in ((found.named - found.without + 0.01, "PASS"), (0.05, "NO EVIDENCE")):
+        passed = Measured((), (), (), {}, 100, 0.2, "PASS: so", on_authors="PASS", adds_at_most=limit)
+        verdict = signoff.judged(passed, {"kind": "bags", "numbers": SHUFFLED}, folder, own)
+        assert verdict is not None
+        assert str(verdict.verdict).startswith(expected)
+        assert verdict.on_authors == expected
+
+
+def _whatever_they_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_texts.Naming, "above", lambda naming, *limits: None)
+
+
 def _however_they_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Spellings, "label", lambda names, name: name)
 
@@ -153,5 +186,11 @@ FENCES = (
     ),
     Fence(16, "a letter that many send is attacked once", _a_letter_of_many, _each_copy),
     Fence(16, "nobody is no author who is found", _nobodys_texts_are_not_attacked, _however_they_sign),
+    Fence(
+        16,
+        "a pass holds for texts that tell no more than the attacked ones",
+        _a_pass_holds_for_texts_that_tell_no_more,
+        _whatever_they_tell,
+    ),
     Fence(16, "few authors give no pass", _few_authors_are_no_pass, _however_few),
 )

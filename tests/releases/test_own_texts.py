@@ -9,6 +9,7 @@ import pytest
 from publius.collections.authors import check_documents_per_author
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError, UsageError
+from publius.evaluation.originals import exact_success
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.commands import commands_by_step
 from publius.evaluation.steps.looking import looked_at
@@ -17,13 +18,14 @@ from publius.evaluation.verdict import ADDS
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.prototype import Prototype
 from publius.noise.randomness import seeded_rng
+from publius.privacy.promise import percent
 from publius.releases import own_texts, read_me
 from publius.releases.account import own_sentences
 from publius.releases.digests import file_digest
 from publius.releases.engines import protect_corpus
 from publius.releases.manifests import read_manifest_of
 from publius.releases.measured import Measured, Sources
-from publius.releases.own_texts import CURATOR_ONLY, FORMAT, OwnTexts, examine, unfit_sentence
+from publius.releases.own_texts import CURATOR_ONLY, FORMAT, Naming, OwnTexts, examine, unfit_sentence
 from publius.releases.plan import AS_READ, Plan
 from publius.releases.preflight import language_of_words, look
 from publius.releases.signoff import evidence, judged, sign_off, write_receivers
@@ -135,6 +137,26 @@ def measured(verdict):
     return Measured((), (), (), {}, 100, None, verdict)
 
 
+def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path, plan):
+    texts = rows(60)
+    corpus = corpus_of(store(tmp_path / "t.jsonl", texts), keep=["topic", "author"])
+    own = examine(corpus, plan, topic_field="topic", author_field="author")
+    law = plan.mechanism.law(own_texts._places([row["text"] for row in texts], plan, None)[0])
+    named, without = 0.0, 0
+    for topic in TOPICS:
+        places = [at for at, row in enumerate(texts) if row["topic"] == topic]
+        signed = [texts[at]["author"] for at in places]
+        named += exact_success(law[places], signed).sum() if places else 0
+        without += max(Counter(signed).values(), default=0)
+    assert own.naming == Naming(pytest.approx(named / 60), pytest.approx(without / 60))
+    assert own.naming.named > own.naming.without
+    (said,) = [each for each in own_sentences(own.record()) if each.startswith("Computed exactly")]
+    assert f"{percent(named / 60)} of them from one row, and of {percent(without / 60)} without it" in said
+    assert OwnTexts.read(store_record(tmp_path, own)) == own
+    assert examine(corpus, plan, author_field="author").naming is not None, "told the likeliest label"
+    assert examine(corpus, plan, topic_field="topic").naming is None
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_above_a_fifth_the_verdict_is_no_evidence(tmp_path, plan, known):
     corpus = corpus_of(store(tmp_path / "t.jsonl", rows(60, german=60)))
@@ -177,7 +199,7 @@ def test_a_related_language_shares_words_and_is_foreign_all_the_same(tmp_path, t
     known = [word in reference.vocabulary for word in texts]
     assert sum(known) / len(known) > 0.2, "else hardly a word is known, whatever the language"
     assert found.hardly_known + (found.fit_none or 0) == (30 if foreign else 0)
-    assert (found.no_evidence is not None) is foreign
+    assert (found.no_evidence() is not None) is foreign
 
 
 def test_the_rows_count_beside_what_was_found_in_the_texts(tmp_path, plan):
@@ -234,16 +256,16 @@ def test_a_kept_column_whose_values_few_authors_share_leaves_no_verdict(tmp_path
         for n, row in enumerate(rows(90))
     ]
     corpus = corpus_of(store(tmp_path / "t.jsonl", dated), keep=("author", "day", "time", "half"))
-    assert examine(corpus, plan, author_field="author", kept=["half"]).no_evidence is None
-    assert examine(corpus, plan, author_field="author", kept=["day"]).no_evidence is None
+    assert examine(corpus, plan, author_field="author", kept=["half"]).no_evidence() is None
+    assert examine(corpus, plan, author_field="author", kept=["day"]).no_evidence() is None
     assert examine(corpus, plan, kept=["time"]).telling == ("time",)
     both = examine(corpus, plan, author_field="author", kept=["half", "day", "time"])
     assert (
         "values of what was kept (half, day, time), or these with what stands beside them in more than 5%"
-        in both.no_evidence
+        in both.no_evidence()
     )
-    assert "2026-01" not in both.no_evidence
-    assert OwnTexts.read(store_record(tmp_path, both)).no_evidence == both.no_evidence
+    assert "2026-01" not in both.no_evidence()
+    assert OwnTexts.read(store_record(tmp_path, both)).no_evidence() == both.no_evidence()
     one = [{**row, "place": "x" if row["author"] == "a3" else "y"} for row in dated]
     corpus = corpus_of(store(tmp_path / "one.jsonl", one * 4), keep=("author", "place"))
     assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
@@ -367,7 +389,7 @@ def test_rows_that_name_nobody_may_be_one_authors(tmp_path, plan):
             row["author"] = name
         corpus = replace(corpus_of(store(tmp_path / "t.jsonl", found), keep=["place"]), beside=("author",))
         assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
-    assert "who wrote the texts is not known" in examine(corpus, plan, kept=["place"]).no_evidence
+    assert "who wrote the texts is not known" in examine(corpus, plan, kept=["place"]).no_evidence()
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,8 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         set_by=None if verdict is None else verdict.set_by,
         on_authors=None if verdict is None else verdict.on_authors,
         in_all=verdict is not None and verdict.in_all,
+        adds_at_most=limits.adds_at_most,
+        author_at_most=limits.author_at_most,
     )
 
 

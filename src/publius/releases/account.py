@@ -821,6 +821,13 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
         )
     else:
         yield "Nobody counted the documents of each author: the promise is per document."
+    naming = own["naming"]
+    if naming is not None:
+        yield (
+            "Computed exactly on your own texts: whoever holds all of them and is told the topic of each names the "
+            f"author of {percent(naming['named'])} of them from one row, and of {percent(naming['without'])} without "
+            "it."
+        )
     for each in own["subjects"] or ():
         yield (
             f"Far more often than in the public texts: {', '.join(each['words'])} ({percent(each['share'])} against "

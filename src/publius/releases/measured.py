@@ -78,6 +78,8 @@ class Measured:
         set_by: who set the limit on authors, in words; None where there is none.
         on_authors: what the limits on authors alone say; None where nothing was asked of them.
         in_all: whether those are on all the authors named, and not on what the release adds.
+        adds_at_most: the limit on what the release adds; None where there is none.
+        author_at_most: the limit on all the authors named; None where there is none.
     """
 
     about: tuple[tuple[str, str], ...]
@@ -95,6 +97,8 @@ class Measured:
     set_by: str | None = None
     on_authors: str | None = None
     in_all: bool = False
+    adds_at_most: float | None = None
+    author_at_most: float | None = None
 
 
 @final

@@ -31,7 +31,7 @@ from publius.text.tokenizer import tokenize
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 
 if TYPE_CHECKING:
-    from publius.arrays import IndexArray
+    from publius.arrays import Float64Array, IndexArray
     from publius.releases.plan import Plan
     from publius.vectors.learning.public_counts import PublicCounts
 
@@ -65,10 +65,13 @@ NOT_SHUFFLED: Final = (
 )
 """Why no verdict stands. What an id tells cannot be looked up: a name, initials, a customer's number, a day."""
 
+_MOST_NAMED: Final = 2**15
+"""Texts on which the holder of all of them is tried, the first ones: he is held in memory author by author."""
+
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
 )
-FORMAT: Final = 5
+FORMAT: Final = 6
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
 _BATCH: Final = 512
@@ -167,6 +170,31 @@ class AuthorCounts:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Naming:
+    """How often whoever holds all the texts, and is told the topic of each, names its author; exact, nothing is drawn.
+
+    Attributes:
+        named: from one row, by the best rule: of each outcome the author whose texts give it the most probability.
+        without: without a row, by always naming who wrote most on the topic.
+    """
+
+    named: float
+    without: float
+
+    def above(self, adds_at_most: float | None, author_at_most: float | None) -> str | None:
+        """That this is more than one of the limits of a verdict allows, in words; None where it is not."""
+        found = ((self.named - self.without, adds_at_most), (self.named, author_at_most))
+        if all(limit is None or each <= limit for each, limit in found):
+            return None
+        return (
+            "whoever holds all of these very texts and is told the topic of each names the author of "
+            f"{percent(self.named)} of them from one row, and of {percent(self.without)} without it, which is more "
+            "than the limit allows: an attack on public texts says nothing about these"
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class OwnTexts:
     """What was found in the texts that are to be released.
 
@@ -185,6 +213,8 @@ class OwnTexts:
             values with the label that most probably stands beside them, against the label alone; where words that are
             no label's stand beside them; or where no column of authors was named.
         placed: whether the rows have ids of their own, or stand in the order in which they were read.
+        naming: what the rows tell of authors to whoever holds all texts; None where no column of authors was named, no
+            topic is known, or the outcomes have no finite law.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
 
@@ -197,6 +227,7 @@ class OwnTexts:
     authors: AuthorCounts | None = None
     telling: tuple[str, ...] = ()
     placed: bool = False
+    naming: Naming | None = None
     release: str | None = None
 
     def check_release(self, manifest: Mapping[str, Any], sha256: str) -> None:
@@ -213,9 +244,13 @@ class OwnTexts:
         texts = self.documents - self.without_text
         return ((self.fit_none or 0) + self.hardly_known) / texts if texts else 0.0
 
-    @property
-    def no_evidence(self) -> str | None:
-        """Why attacks on public texts are no evidence for these ones, in a sentence; None where they may be."""
+    def no_evidence(
+        self, adds_at_most: float | None = None, author_at_most: float | None = None
+    ) -> str | None:
+        """Why attacks on public texts are no evidence for these ones, in a sentence; None where they may be.
+
+        Given are the limits on authors that the verdict is on.
+        """
         if self.placed:
             return NOT_SHUFFLED
         if self.telling and self.authors is None:
@@ -232,7 +267,7 @@ class OwnTexts:
                 "given them: leave them out, or, where a label stands beside them, make their values coarser"
             )
         if self.unfit <= TOO_MANY:
-            return None
+            return None if self.naming is None else self.naming.above(adds_at_most, author_at_most)
         return (
             f"{self.unfit:.0%} of the texts to be released fit none of the public texts, and above {TOO_MANY:.0%} an "
             "attack on public texts says nothing about them"
@@ -249,9 +284,9 @@ class OwnTexts:
             )
         if self.fit_none or self.hardly_known:
             yield unfit_sentence(self.fit_none or 0, self.hardly_known, self.documents - self.without_text)
-        if self.no_evidence is not None:
+        if (why := self.no_evidence()) is not None:
             way_out = "" if self.placed or self.telling else ". Give public texts that are like yours"
-            yield f"NO EVIDENCE: {self.no_evidence}{way_out}"
+            yield f"NO EVIDENCE: {why}{way_out}"
         if self.subjects:
             found = "; ".join(
                 f"{', '.join(each.words)} ({percent(each.share)} of yours, {percent(each.before)} of the public ones)"
@@ -294,6 +329,7 @@ class OwnTexts:
                 else AuthorCounts(**{name: value for name, value in authors.items() if name != "worst"}),
                 tuple(map(str, facts["telling"])),
                 bool(facts["placed"]),
+                None if facts["naming"] is None else Naming(**facts["naming"]),
                 facts.get("release"),
             )
         except (ValueError, KeyError, TypeError):
@@ -320,7 +356,8 @@ def examine(
     probabilities: list[float] = []
     labels: list[str] = []
     authors: Counter[str | None] = Counter()
-    sharing = _Sharing()
+    sharing, holder = _Sharing(), _Holder()
+    outcomes = [each.label for each in plan.mechanism.outcomes]
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
     beside_words = False
     cells = (
@@ -334,14 +371,20 @@ def examine(
         if author_field is not None:
             authors.update(counted_key(item.labels.get(author_field)) for item in batch)
         places, foreign = _places(texts, plan, language) if plan.mechanism.reads_texts else ((), empty)
-        law = plan.mechanism.law(places) if kept and plan.mechanism.reads_texts else None
-        likeliest = [None] * len(batch) if law is None else law.argmax(axis=1).tolist()
+        told = topic_field is not None or bool(outcomes)
+        lawful = bool(kept) or (author_field is not None and told and holder.room)
+        law = plan.mechanism.law(places) if lawful and plan.mechanism.reads_texts else None
+        likeliest: list[int | None] = [None] * len(batch) if law is None else law.argmax(axis=1).tolist()
         beside_words = bool(kept) and law is None
         for item, label in zip(batch, likeliest, strict=True) if kept else ():
             author = None if author_field is None else item.labels.get(author_field)
             sharing.add(
                 tuple(item.labels[name] for name in kept), label, None if author is None else str(author)
             )
+        if law is not None and author_field is not None and told:
+            for item, row, likely in zip(batch, law, likeliest, strict=True):
+                topic = outcomes[likely or 0] if topic_field is None else item.labels.get(topic_field)
+                holder.add(topic, counted_key(item.labels.get(author_field)), row)
         if not plan.mechanism.reads_texts:
             continue
         none = plan.mechanism.fit_none(places)
@@ -365,7 +408,41 @@ def examine(
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
         (*kept,) if beside_words or sharing.tells else (),
         corpus.id_field is not None,
+        holder.naming,
     )  # fmt: skip
+
+
+@final
+class _Holder:
+    """Who holds the texts of every author and topic, up to `_MOST_NAMED` of them."""
+
+    def __init__(self) -> None:
+        self._texts = 0
+        self._laws: defaultdict[str, dict[str, Float64Array]] = defaultdict(dict)
+        self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
+    @property
+    def room(self) -> bool:
+        """Whether more texts are taken."""
+        return self._texts < _MOST_NAMED
+
+    def add(self, topic: str | None, author: str | None, law: Float64Array) -> None:
+        """A text; one without topic or author can be named by nobody."""
+        if not topic or not author or not self.room:
+            return
+        laws = self._laws[topic]
+        laws[author] = laws[author] + law if author in laws else law.copy()
+        self._counts[topic][author] += 1
+        self._texts += 1
+
+    @property
+    def naming(self) -> Naming | None:
+        """How often he is right; None with fewer than two authors."""
+        if len(set().union(*self._laws.values())) < 2:
+            return None
+        named = sum(float(np.max(list(laws.values()), axis=0).sum()) for laws in self._laws.values())
+        without = _of_busiest(self._counts.values())
+        return Naming(named / self._texts, without / self._texts)
 
 
 @final

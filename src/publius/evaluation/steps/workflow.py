@@ -126,7 +126,10 @@ class ReleaseWorkflow:
         shutil.rmtree(self.folder / EVALUATION, ignore_errors=True)
         with self._step("measure"):
             found = measuring.measure(self.walk, self.folder, self._progress())
-        self.judged = replace(found, unlike=self.own().no_evidence)
+        limits = self.walk.limits
+        self.judged = replace(
+            found, unlike=self.own().no_evidence(limits.adds_at_most, limits.author_at_most)
+        )
         return self.judged
 
     def own(self) -> OwnTexts:
@@ -299,7 +302,7 @@ def release_apart(
             if walk.measurable:
                 flow.measure()
                 found = measured_for(walk.plan().manifest(0), made / EVALUATION)
-                measured = withdrawn(found, flow.own().no_evidence)
+                measured = withdrawn(found, flow.own().no_evidence(found.adds_at_most, found.author_at_most))
                 if flow.refused is not None and not (after_fail and flow.refused == FAIL):
                     raise _Refused
             summary = flow.release()
