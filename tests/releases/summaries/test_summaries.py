@@ -534,6 +534,43 @@ def test_nothing_is_new_because_one_unknown_author_wrote_much(reference, rows):
     assert new[False] > 0  # as if each letter were another author's
 
 
+def test_nothing_is_new_because_more_of_an_author_is_counted_here_than_there(reference, rows, monkeypatch):
+    """Who writes much writes of something else: of one population its share is larger where five of his letters count.
+
+    Public texts and letters are of the same 400 authors, of whom forty wrote five letters each on theme 0.
+    """
+    told = Summary(reference, 50, 5, shares={"themes": 1})(rows)
+    known = by_known_authors(reference)
+    shape, noise = told.themes.values.shape, told.themes.noise
+    rest = seeded_rng(5).multinomial(360, np.full(known.counted.themes.size, 1 / known.counted.themes.size))
+    there, here = (np.concatenate([rest, [0, 0]]) for _ in range(2))
+    there[0] += 40
+    here[0] += 200
+    themes = replace(known.counted.themes, documents=there)
+    counted = replace(known.counted, themes=themes, documents=int(there.sum()))
+    known = replace(known, counted=counted, source={"public_words": {"authors": int(there.sum())}})
+    spaces = replace(told.by.spaces, reference=known, themes=themes)
+    values = np.zeros(shape, np.int64)
+    values[0] = here
+    table = replace(told.themes, values=values, noise=noise)
+    for most, compared in ((5, False), (1, True)):
+        by = SimpleNamespace(strata=told.by.strata, spaces=spaces, documents_per_author=most)
+        said = Said(replace(told, by=by, themes=table))
+        assert (said.themes.compared is not None) is compared
+        assert said.unlike_public is not compared
+    assert said.themes.new == [0], "which says that these counts would have been called new"
+
+
+def test_an_earlier_summary_counts_as_many_documents_of_an_author(reference, home, file, tmp_path):
+    reference.save(home / "references" / "letters")
+    summary = Summary(reference, 8, by=BY)
+    summarize(summary.corpus(file), summary, tmp_path / "first")
+    of_two = Summary(reference, 8, 2, by=BY)
+    with pytest.raises(UsageError, match=r"at most 1 of an author's documents and this summary will 2"):
+        summarize(of_two.corpus(file), of_two, tmp_path / "second", compare=tmp_path / "first")
+    assert not (tmp_path / "second").exists()
+
+
 def test_an_earlier_summary_is_compared_with(reference, home, file, rows, tmp_path):
     reference.save(home / "references" / "letters")
     summary = Summary(reference, 8, by=BY)

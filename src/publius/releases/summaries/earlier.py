@@ -31,7 +31,8 @@ _LEVEL: Final = 0.99
 def open_earlier(folder: Path, summary: Summary) -> Earlier:
     """The themes and subjects of an earlier summary in ``folder`` that ``summary`` counts in, too.
 
-    `UsageError` where it is no summary, or of other themes and other subjects; `PolicyError` for one that is not
+    `UsageError` where it is no summary, of other themes and other subjects, or counts another number of documents of an
+    author; `PolicyError` for one that is not
     private; `DataError` where it is damaged.
     """
     manifest = read_manifest_of(folder)
@@ -40,6 +41,12 @@ def open_earlier(folder: Path, summary: Summary) -> Earlier:
     if manifest["private"] is not True:
         raise PolicyError(f"{shown(folder)} is NOT PRIVATE: it is nothing to compare with in a release")
     check_statements(manifest)
+    if (most := manifest["documents_per_author"]) != summary.documents_per_author:
+        raise UsageError(
+            f"{shown(folder)} counts at most {most} of an author's documents and this summary will "
+            f"{summary.documents_per_author}: who writes much writes of something else, so that shares would differ "
+            "without any change. Take the same --documents-per-author, or leave out --compare"
+        )
     check_contents(folder, manifest)
     try:
         themes = subjects = None

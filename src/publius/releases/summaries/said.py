@@ -201,8 +201,20 @@ class Said:
             before = self._public(holding, space.size)
         return self._ranked(*found, words_of_subjects(space), table.noise, before)
 
-    def _public(self, counts: IndexArray, size: int) -> Sample:
-        """The public documents of each of ``size`` cells, with what may be one author's where nobody knows."""
+    @property
+    def unlike_public(self) -> bool:
+        """Whether nothing is compared with the public texts since of each author one of them is counted, here more."""
+        by = self.told.by
+        return self.earlier is None and by.documents_per_author > 1 and authors_are_known(by.spaces.reference)
+
+    def _public(self, counts: IndexArray, size: int) -> Sample | None:
+        """The public documents of each of ``size`` cells, with what may be one author's where nobody knows.
+
+        None where one of each author is counted there and more here: those who write much write of something else, so
+        that a theme of theirs would be larger without any change.
+        """
+        if self.unlike_public:
+            return None
         known = authors_are_known(self.told.by.spaces.reference)
         total, of_one = int(counts.sum()), 1 if known else PUBLIC_DOCUMENTS_OF_ONE
         return Sample(counts[:size], (total, total), per_author=of_one)
