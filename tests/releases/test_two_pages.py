@@ -188,6 +188,13 @@ def test_the_first_side_says_each_number_in_words_first(release):
     words = {**found, "kind": "bag-of-words", "bound": None, "epsilon": 10.0, "probability_kept": None}
     assert "for those no useful limit is stated" in next(itertools.islice(account.sentences(words), 1, None))
     assert "no bound between any two is stated (epsilon 10 per word" in account.strength(words)
+    assert any(
+        each.startswith("A row tells the topic of its text on purpose") for each in account.how_to_read(found)
+    )
+    told = account.how_to_read({**words, "preserve": "words"})
+    assert [each[:44] for each in told if "topics alone" in each] == [
+        "A topic, which readers may know from elsewhe"
+    ]
 
 
 def test_what_readers_stumbled_on_is_said(release):

@@ -48,6 +48,9 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     _check_choices(manifest, results)
     lines = summarize(results)
     line = _line(manifest, lines)
+    bound = (
+        None if manifest.get("bound") is None else line.bound
+    )  # that of words is stated between near ones only
     _check_code(manifest, results, line, folder)
     _check_followed(manifest, _detail(results, line, "parameters"), folder)
     clean = next((each for each in lines if each.clean), None)
@@ -55,7 +58,7 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     limits = replace(kept, tries=max(kept.tries, sum(not each.clean for each in lines)))
     verdict = judge([each for each in (clean, line) if each is not None], limits, results.facts)
     return Measured(
-        (*_about(results), *together_rows(line.of(ORIGINALS, "author"), line.bound)),
+        (*_about(results), *together_rows(line.of(ORIGINALS, "author"), bound)),
         tuple(_findings(line, clean, results.facts)),
         NOT_TRIED,
         file_digests(folder),

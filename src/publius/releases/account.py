@@ -581,9 +581,14 @@ def how_to_read(found: Mapping[str, Any]) -> list[str]:
             else f" Whoever knows the topics, sees the rows and holds the originals names {percent(holder['value'])}"
             f"{judged}."
         )
+        tells = (
+            "A row tells the topic of its text on purpose, and a topic"
+            if shows_topics(found)
+            else "A topic, which readers may know from elsewhere,"
+        )
         said.append(
-            "A row tells the topic of its text on purpose, and a topic tells something of who wrote it: from the "
-            f"topics alone {percent(anyway)} of the authors are named. From the rows the programs named "
+            f"{tells} tells something of who wrote it: from the topics "
+            f"alone {percent(anyway)} of the authors are named. From the rows the programs named "
             f"{percent(told)}, {beyond}.{held}"
         )
     if measured.get("findings") and found["bound"] is not None:
