@@ -46,6 +46,8 @@ class Mine(AbstractTextWriter):
         done += [name for path in ("/etc/ssl/private", "/etc/pki/tls/private") if os.path.isdir(path)
                  for name in tried("keys", lambda: os.listdir(path))]
         done += tried("names", lambda: open("/etc/hosts").read())
+        done += tried("emptied", lambda: os.open(__file__, os.O_RDONLY | os.O_TRUNC))
+        done += tried("emptied", lambda: os.open(__file__, os.O_ACCMODE | os.O_TRUNC))
         done += tried("mode", lambda: os.chmod(here, 0o666)) + tried("date", lambda: os.utime(here, (1, 1)))
         for family in (socket.AF_UNIX, socket.AF_INET):
             for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
@@ -98,6 +100,13 @@ def _nothing_else(folder: Path) -> None:
         pytest.skip("this system has no Landlock or no seccomp, and refuses a writer from outside")
     assert written == {"public words: []"}
     assert {FILES, CALLS} <= {*summary.held}
+
+
+def _empties_nothing(folder: Path) -> None:
+    """Nor where the kernel (before Linux 6.2) takes emptying a file for reading it."""
+    with pytest.MonkeyPatch.context() as patch:
+        _started_with(patch, "confinement._rights = lambda version: (1 << 14) - 1")
+        _nothing_else(folder)
 
 
 def _environment_made_in(patch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -230,6 +239,10 @@ def _all_of_open_files(patch: pytest.MonkeyPatch) -> None:
     _started_with(patch, "from publius.releases.writing import system_calls; system_calls._OF_FILES.clear()")
 
 
+def _any_flag(patch: pytest.MonkeyPatch) -> None:
+    _started_with(patch, "from publius.releases.writing import system_calls; system_calls._OPEN.clear()")
+
+
 def _public_folder_is_listed(patch: pytest.MonkeyPatch) -> None:
     real = run._readable
 
@@ -262,6 +275,9 @@ FENCES = (
     Fence(6, "a writer apart has no socket by making two", _nothing_else, _all_pairs),
     Fence(6, "a writer apart stays whose it is, and so ends with its parent", _nothing_else, _any_owner),
     Fence(6, "a writer apart changes and locks no file that it may read", _nothing_else, _all_of_open_files),
+    Fence(
+        6, "a writer apart empties no file that it may read, on an older kernel", _empties_nothing, _any_flag
+    ),
     Fence(6, "a writer apart lists no folder of a public file", _nothing_else, _public_folder_is_listed),
     Fence(
         6, "a writer apart reads nothing where the environment was made", _prefix_is_hidden, _prefix_is_read

@@ -3,7 +3,8 @@
 Landlock decides what may be opened. It says nothing of sockets other than TCP's, of the modes, owners, dates,
 attributes and locks of files, of the machine, or of other processes and what they share; so calls for these are
 refused here, with "operation not permitted", for good. New threads are let through, new processes are not; signals and
-limits for this process alone; and of what can be asked of an open file, what Python asks.
+limits for this process alone; and of what can be asked of an open file, what Python asks. No file is emptied by being
+opened to read.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _PR_SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES, _SIGNAL_OF_DEATH = 22, 2, 38, 1
 _KILLED: Final = 9
 _ALLOW, _REFUSE, _NOT_THERE = 0x7FFF0000, 0x00050000 | 1, 0x00050000 | 38
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
-_NUMBER, _FIRST, _SECOND = 0, 16, 24  # where a call's number stands, and its first two arguments
+_NUMBER, _FIRST, _SECOND, _THIRD = 0, 16, 24, 32  # where a call's number stands, and its first arguments
 _ARCHITECTURES: Final = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 _OTHER_NUMBERING: Final = 0x40000000  # x32: the same calls under other numbers
 _SOCKET: Final = (41, 198)
@@ -83,6 +84,14 @@ _OF_FILES: Final = {
 read, whether to wait, what a program that is started inherits, and a copy of a descriptor. Not its attributes and
 locks, nor who is told of it: signals go to any process by that, before Landlock's version 6."""
 
+_OPEN: Final = {"open": ((2, None), _SECOND), "openat": ((257, 56), _THIRD)}
+"""Calls that open a file, and where their flags stand. Landlock before its version 3 lets whoever may read a file empty
+it by them."""
+_EMPTYING: Final = 0x200
+_WAYS: Final = 3  # the bits that say whether to read or to write
+_WRITING: Final = (1, 2)
+_OPENAT2: Final = 437  # its flags lie in memory: libraries take `openat` where there is none
+
 _PRCTL: Final = (157, 167)
 """It is not let through for what `ends_with` asked of it."""
 
@@ -141,7 +150,13 @@ def _steps(
     steps += [(_EQUAL, 0, len(own), _PRCTL[column]), *own]
     thread = [(_LOAD, 0, 0, _FIRST), (_ANY_BIT, 1, 0, _THREAD), refuse, allow]
     steps += [(_EQUAL, 0, len(thread), _CLONE[column]), *thread]
-    steps += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _NOT_THERE)]
+    for numbers, flags in _OPEN.values():
+        if (number := numbers[column]) is not None:
+            own = [(_LOAD, 0, 0, flags), (_ANY_BIT, 0, 4, _EMPTYING), (_AND, 0, 0, _WAYS)]
+            own += [(_EQUAL, 2, 0, _WRITING[0]), (_EQUAL, 1, 0, _WRITING[1]), refuse, allow]
+            steps += [(_EQUAL, 0, len(own), number), *own]
+    for number in (_CLONE3, _OPENAT2):
+        steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _NOT_THERE)]
     pair = [(_LOAD, 0, 0, _FIRST), (_EQUAL, 1, 0, _LOCAL), refuse, *_kinds(_KINDS[:1])]
     steps += [(_EQUAL, 0, len(pair), _PAIR[column]), *pair]
     if not internet:
