@@ -9,7 +9,10 @@ import zipfile
 
 import pytest
 
+from publius.cli.before import say_first
+from publius.cli.log import set_up
 from publius.documents.corpus import BadDocument, Document, open_corpus, open_public_corpus
+from publius.documents.inspection import inspect, unseen
 from publius.errors import DocumentError, UsageError
 
 CANARY = "canary"
@@ -87,6 +90,46 @@ def test_a_column_that_is_not_in_the_workbook_is_named(tmp_path):
     with pytest.raises(DocumentError, match="no columns called 'text' among 2") as caught:
         list(open_corpus(path))
     assert CANARY not in str(caught.value)
+
+
+def workbook(path, hidden=(), sheets=1, first="visible"):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for number in range(sheets):
+        sheet = book.active if not number else book.create_sheet(f"{CANARY}{number}")
+        for row in [["id", "text"], *([i, f"bill {i} of sheet {number}"] for i in range(1, 10))]:
+            sheet.append(row)
+    for number in hidden:
+        book.active.row_dimensions[number].hidden = True
+    book.active.sheet_state = first
+    book.active = sheets - 1
+    book.save(path)
+    return path
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_a_sheet_that_nobody_sees_is_not_read(tmp_path, state):
+    path = workbook(tmp_path / "a.xlsx", sheets=2, first=state)
+    for read in (inspect, lambda path: list(open_corpus(path))):
+        with pytest.raises(
+            DocumentError, match="first of its 2 sheets is hidden: put the sheet that"
+        ) as caught:
+            read(path)
+        assert CANARY not in str(caught.value)
+
+
+def test_rows_that_nobody_sees_are_named_to_the_curator(tmp_path, capsys):
+    """A filter hides them from whoever opens the workbook, and they are released all the same."""
+    hidden = "7 rows are hidden, as by a filter, and read all the same: row 2, row 3, row 4, row 6, row 7 and 2 more"
+    path = workbook(tmp_path / "a.xlsx", hidden=[1, 2, 3, 4, 6, 7, 8, 9, 30], sheets=3)
+    notes = [hidden, "of 3 sheets only the first is read"]
+    assert inspect(path).problems[:2] == (*notes,)
+    assert len(texts(path)) == 9
+    workbook(tmp_path / "b.xlsx")
+    assert [*unseen(open_corpus(tmp_path / "b.xlsx"))] == []
+    assert [*unseen(open_corpus(tmp_path))] == [f"file 'a.xlsx': {note}" for note in notes]
+    set_up("text", 0)
+    say_first(open_corpus(path), (), "local")
+    assert capsys.readouterr().err.splitlines()[1:] == notes
 
 
 def test_html_gives_what_a_reader_sees(tmp_path):

@@ -87,8 +87,17 @@ def say_first(corpus: Corpus, warnings: Iterable[str], engine: str) -> None:
     say(printable(_ids(corpus, engine)), plain=True)
     if (form := _form(corpus)) is not None:
         say(form, plain=True)
+    say_unseen(corpus)
     for warning in warnings:
         say(warning)
+
+
+def say_unseen(corpus: Corpus) -> None:
+    """The hidden rows and other sheets of workbooks: with names of files, which are kept nowhere."""
+    from publius.documents.inspection import unseen
+
+    for note in unseen(corpus):
+        say_here(printable(note))
 
 
 def _ids(corpus: Corpus, engine: str) -> str:

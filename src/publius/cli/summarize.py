@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from publius.cli.before import say_unseen
 from publius.cli.console import (
     as_json,
     print_json,
@@ -99,6 +100,7 @@ def _run(
 
     form = {each.name: getattr(going, each.name) for each in fields(FormSettings)}
     corpus = summary.corpus(input, **form)
+    say_unseen(corpus)
     book = None if ledger is None else Ledger(ledger)
     with progress_bar("documents", corpus.count_hint) as progress:
         return run.summarize(

@@ -118,6 +118,12 @@ def columns_of(kind: str, path: Path, *, seconds: float = InputSettings.reading_
     return [str(name) for name in _one(kind, path, "columns", seconds)]
 
 
+def unseen_in(path: Path, *, seconds: float = InputSettings.reading_seconds) -> tuple[int, int, list[int]]:
+    """Of an Excel workbook how many sheets it has, how many rows of the first are hidden, and the first of these."""
+    sheets, count, first = _one(".xlsx", path, "unseen", seconds)
+    return int(sheets), int(count), [int(row) for row in first]
+
+
 def parquet_groups(path: Path, *, seconds: float = InputSettings.reading_seconds) -> list[tuple[int, int]]:
     """Rows and bytes of each row group."""
     return [(int(rows), int(size)) for rows, size in _one(".parquet", path, "groups", seconds)]

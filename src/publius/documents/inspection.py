@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from publius.documents.corpus import Corpus, open_corpus, open_public_corpus
-from publius.documents.foreign import columns_of
+from publius.documents.foreign import columns_of, unseen_in
 from publius.documents.languages import language_of
 from publius.documents.readers import SEPARATED, UNNAMED
 from publius.documents.row_readers import Row, check_width
@@ -204,7 +204,13 @@ def _inspected(corpus: Corpus, text_field: str | None, proposed: tuple[str, ...]
         chosen,
         _lengths(notes.lengths),
         dict(notes.languages.most_common()),
-        (*problems, *_left(corpus), *_problems(notes), *_id_problems(corpus, tallies, notes.rows)),
+        (
+            *problems,
+            *unseen(corpus),
+            *_left(corpus),
+            *_problems(notes),
+            *_id_problems(corpus, tallies, notes.rows),
+        ),
         tuple(column.field(name, notes.rows) for name, column in tallies.items()),
         len(notes.texts),
         len(notes.unread),
@@ -223,6 +229,18 @@ def _left(corpus: Corpus) -> Iterator[str]:
         reasons.setdefault(reason, []).append(repr(corpus.name_of(path)))
     for reason, names in reasons.items():
         yield f"{how_many(len(names), 'file')} left out ({reason}): {_places(names)}"
+
+
+def unseen(corpus: Corpus) -> Iterator[str]:
+    """Notes on the hidden rows of Excel workbooks, which are read, and on other sheets, which are not."""
+    for path in corpus.paths if corpus.kind == ".xlsx" else ():
+        sheets, count, first = unseen_in(path, seconds=corpus.reading_seconds)
+        part = f"file {corpus.name_of(path)!r}: " if len(corpus.paths) > 1 else ""
+        if count:
+            many, places = how_many(count, "row is", "rows are"), [f"row {number}" for number in first]
+            yield f"{part}{many} hidden, as by a filter, and read all the same: {_places(places, total=count)}"
+        if sheets > 1:
+            yield f"{part}of {sheets:,} sheets only the first is read"
 
 
 def _columns(corpus: Corpus) -> tuple[list[str], list[str]]:

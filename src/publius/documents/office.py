@@ -15,7 +15,7 @@ import re
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
@@ -32,7 +32,7 @@ from publius.documents.row_readers import (
     within_limit,
 )
 from publius.documents.table_form import decoded
-from publius.errors import DataError, DocumentError, PubliusError, extra
+from publius.errors import DataError, DocumentError, PubliusError, extra, how_many
 from publius.files import open_binary, os_errors, shown
 
 FILE_LIMIT: Final = 64 * 2**20
@@ -48,6 +48,9 @@ PARTS_LIMIT: Final = 10_000
 PAGES_LIMIT: Final = 5_000
 ROWS_LIMIT: Final = 2**20
 """Rows that a sheet of Excel has; a file may claim more, which would be filled up with empty ones."""
+
+ROWS_NAMED: Final = 5
+"""Hidden rows of a sheet that are named by number."""
 
 DEPTH_LIMIT: Final = 5_000
 """Elements of HTML within each other."""
@@ -72,6 +75,8 @@ _CLOSE_THEMSELVES: Final = frozenset(
 )
 _UNSEEN: Final = "script,style,template,noscript"
 _CHARSET: Final = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""")
+_MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_PART: Final = 2**16
 _SCAN: Final = "there is no text in it: a scan, perhaps, whose text must be recognised first"
 
 
@@ -297,7 +302,51 @@ def xlsx_header(path: Path) -> list[str]:
     return [_cell(value) for value in next(_sheet(path), ())]
 
 
+def xlsx_unseen(path: Path) -> tuple[int, int, list[int]]:
+    """How many sheets a workbook has, how many rows of the first are hidden, and the first of these."""
+    with _sheets(path) as sheets, sheets[0]._get_source() as source:
+        found = _HiddenRows()
+        parser = _library("defusedxml.ElementTree", "defusedxml").DefusedXMLParser(target=found)
+        while part := source.read(_PART):
+            parser.feed(part)
+        parser.close()
+        return len(sheets), found.count, found.first
+
+
+class _HiddenRows:
+    """Hidden rows below the header that have a value, for a parser of XML."""
+
+    def __init__(self) -> None:
+        self.count = self._number = 0
+        self.first: list[int] = []
+        self._hidden = False
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == f"{_MAIN}row":
+            self._number = int(float(attributes.get("r", self._number + 1)))
+            self._hidden = attributes.get("hidden") in ("1", "true") and self._number > 1
+        elif self._hidden and tag in (f"{_MAIN}v", f"{_MAIN}is"):
+            self._hidden = False
+            self.count += 1
+            if len(self.first) < ROWS_NAMED:
+                self.first.append(self._number)
+
+    def close(self) -> None:
+        pass
+
+
 def _sheet(path: Path) -> Iterator[tuple[Any, ...]]:
+    with _sheets(path) as (sheet, *_):
+        sheet.reset_dimensions()  # what the file says of its size is not believed
+        header = _header_cells(path, next(sheet.iter_rows(max_row=1, values_only=True), ()))
+        yield header
+        if header:
+            yield from sheet.iter_rows(min_row=2, max_col=len(header), values_only=True)
+
+
+@contextlib.contextmanager
+def _sheets(path: Path) -> Iterator[list[Any]]:
+    """The sheets of a workbook, of which the first is seen; `DocumentError` for whatever goes wrong with them."""
     openpyxl = _library("openpyxl", "openpyxl")
     _library("defusedxml", "defusedxml")  # openpyxl expands no entities where it is there
     if (fault := _file_fault(path, archive=True)) is not None:
@@ -310,12 +359,13 @@ def _sheet(path: Path) -> Iterator[tuple[Any, ...]]:
         )  # a path would be judged by its suffix, which the name of a held file has not
     try:
         book = openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
-        sheet = book.worksheets[0]
-        sheet.reset_dimensions()  # what the file says of its size is not believed
-        header = _header_cells(path, next(sheet.iter_rows(max_row=1, values_only=True), ()))
-        yield header
-        if header:
-            yield from sheet.iter_rows(min_row=2, max_col=len(header), values_only=True)
+        sheets = book.worksheets
+        if sheets[0].sheet_state != "visible":
+            raise DocumentError(
+                f"{shown(path)}: the first of its {how_many(len(sheets), 'sheet')} is hidden: put the sheet that is "
+                "meant first, or save it as CSV"
+            )
+        yield sheets
     except (PubliusError, MemoryError):
         raise
     except (

@@ -210,7 +210,13 @@ def _groups(path: Path, request: Mapping[str, Any]) -> Iterator[list[Any]]:
     yield ["answer", parquet_groups(path)]
 
 
-_ASKED: Final = {"rows": _rows, "columns": _columns, "groups": _groups}
+def _unseen(path: Path, request: Mapping[str, Any]) -> Iterator[list[Any]]:
+    from publius.documents.office import xlsx_unseen
+
+    yield ["answer", xlsx_unseen(path)]
+
+
+_ASKED: Final = {"rows": _rows, "columns": _columns, "groups": _groups, "unseen": _unseen}
 
 
 def _send(out: BinaryIO, record: list[Any]) -> None:
