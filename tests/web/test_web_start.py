@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shlex
 import tempfile
 import time
 import zipfile
@@ -235,6 +236,16 @@ def test_files_lie_in_a_private_folder_under_names_of_ours(client, ready, tempor
     assert len([path for path in temporary.rglob("*") if path.is_file()]) == len(files) - 1
 
 
+@pytest.mark.parametrize("name", ["a;touch b.csv", "$(id) '.csv", "--config=x.csv"])
+def test_commands_to_copy_take_a_name_as_a_name(client, name):
+    give(client, "texts", table(as_given(40)), name)
+    found = ask(client, "look", role="texts", encoding="iso-8859-1").json()
+    given = f"./{name}" if name.startswith("-") else name
+    assert shlex.split(found["command"]) == ["publius", "inspect", given]
+    planned = ask(client, "plan", preserve="meaning", text_field="complaint").json()
+    assert shlex.split(planned["start"])[:3] == ["publius", "start", given]
+
+
 def test_several_documents_are_one_corpus_and_several_tables_are_not(client):
     for number, name in enumerate(("b.txt", "a.html")):
         answer = give(client, "texts", f"<p>{CANARY} wrote {number}".encode(), name, more=number > 0)
@@ -251,6 +262,7 @@ def test_several_documents_are_one_corpus_and_several_tables_are_not(client):
     ("role", "name", "data", "expected"),
     [("texts", "a.exe", b"x", (400, 2, "this kind of file")), ("texts", "a", b"x", (400, 2, "this kind")),
      ("canary", "a.csv", b"x", (400, 2, "role")), ("texts", "", b"x", (400, 2, "")),
+     ("texts", "a\nb.csv", b"x", (400, 2, "rename it")), ("texts", "\u202evsc.csv", b"x", (400, 2, "rename it")),
      ("texts", "a.csv", b"x" * (2**20 + 1), (413, 2, "1 MiB together"))],
 )  # fmt: skip
 def test_what_cannot_be_taken_is_said_and_leaves_nothing(client, temporary, role, name, data, expected):

@@ -256,7 +256,13 @@ class _Service:
             names, size = len(kept.names), kept.size
             return Json(
                 start_answers.Given(
-                    key=kept.key, name=kept.name, files=names, size=size, packaged=False, found=None
+                    key=kept.key,
+                    name=kept.name,
+                    files=names,
+                    size=size,
+                    packaged=False,
+                    found=None,
+                    command=kept.command,
                 )
             )
         except TimeoutError:

@@ -52,6 +52,7 @@ class Given(Answer):
     size: Annotated[int, Field(description="Bytes.")]
     packaged: Annotated[bool, Field(description="The samples that come with the package.")] = False
     found: Found | None
+    command: Annotated[str, Field(description="What looks into them on the command line.")]
 
 
 class Looked(Given):

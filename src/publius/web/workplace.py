@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import threading
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -43,6 +45,9 @@ def check_form(found: Inspection) -> None:
         if name in _UNSAID:
             raise UsageError(_UNSAID[name])
 
+
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Kinds of characters that end a line, or let a command look like another."""
 
 _NAMES: Final = {"texts": "your texts", "older": "the public or older texts"}
 
@@ -90,7 +95,14 @@ class Upload:
     @property
     def name(self) -> str:
         """The name that stands for it in commands and messages."""
-        return self.names[0] if len(self.names) == 1 else f"FOLDER-OF-{len(self.names)}-FILES"
+        if len(self.names) != 1:
+            return f"FOLDER-OF-{len(self.names)}-FILES"
+        return f"./{self.names[0]}" if self.names[0].startswith("-") else self.names[0]
+
+    @property
+    def command(self) -> str:
+        """The command that looks into it."""
+        return shlex.join(["publius", "inspect", self.name])
 
 
 @final
@@ -161,6 +173,8 @@ class Workplace:
     def receive(self, name: str) -> tuple[Path, BinaryIO]:
         """A private file to write what is sent as ``name`` into; `UsageError` for a kind that cannot be read."""
         self._not_while_running()
+        if any(unicodedata.category(character) in _UNSEEN for character in name):
+            raise UsageError("the name of this file holds characters that nobody sees: rename it")
         suffix = _suffix(name)
         with self._lock:
             self._count += 1

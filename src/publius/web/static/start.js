@@ -378,7 +378,7 @@ export class StartView {
   #showCommands() {
     const node = byId("start-commands");
     const plan = this.#plan;
-    const lines = plan ? [plan.start] : this.texts.found ? [`publius inspect ${this.texts.given.name}`] : ["publius start FILE --public OLDER --preserve topic --bound 7 --yes --output DIR"];
+    const lines = plan ? [plan.start] : this.texts.found ? [this.texts.given.command] : ["publius start FILE --public OLDER --preserve topic --bound 7 --yes --output DIR"];
     putOnce(node, JSON.stringify([lines, plan?.commands]), () => [
       el("pre", { class: "command", tabindex: "0", "aria-label": "Command" }, el("code", {}, typed(lines[0]))),
       plan ? el("details", { class: "more" }, el("summary", {}, "Step by step"), plan.commands.map((each) => el("pre", { class: "command", tabindex: "0" }, el("code", {}, typed(each))))) : null,

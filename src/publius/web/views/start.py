@@ -232,7 +232,7 @@ def _given(corpus: Upload | None) -> dict[str, Any] | None:
     found = None if corpus.found is None else corpus.found.record()
     return {
         "key": corpus.key, "name": corpus.name, "files": len(corpus.names), "size": corpus.size,
-        "packaged": corpus.packaged, "found": found,
+        "packaged": corpus.packaged, "found": found, "command": corpus.command,
     }  # fmt: skip
 
 
