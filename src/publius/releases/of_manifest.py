@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -27,7 +27,13 @@ from publius.privacy.guarantee import STATED, Guarantee
 from publius.privacy.promise import author_promise, crowd_promise, promise
 from publius.releases.contents import FILES, MANIFEST, NOISE, SUMMARY, public_words
 from publius.releases.manifests import check_known, manifest_bytes
-from publius.releases.near import LARGEST_DELTA, check_not_empty, emptiness
+from publius.releases.near import (
+    ANY_TWO_VALUES,
+    LARGEST_DELTA,
+    check_not_empty,
+    emptiness,
+    emptiness_of_bound,
+)
 from publius.releases.plan import (
     AS_READ,
     BAG,
@@ -45,7 +51,7 @@ from publius.releases.plan import (
 from publius.releases.summaries.names import COUNTED, MECHANISM, NAME_OF_AUTHORS
 from publius.releases.summaries.read_me import SOURCE
 from publius.releases.summaries.spaces import facts_of, quotes
-from publius.settings import EUCLIDEAN, ReleaseSettings, UnknownPolicy
+from publius.settings import EUCLIDEAN, FIELD, ReleaseSettings, UnknownPolicy
 from publius.text.bag import UNKNOWN
 from publius.vectors.learning.public_words import is_statement
 from publius.vectors.learning.reference import Reference
@@ -67,6 +73,11 @@ _TAIL_SLACK: Final = 1e-8
 
 _NOT_OF_THE_PLAN: Final = frozenset(("crowd", "files", "numbers", "promise", "size_from", "versions"))
 """What follows from more than the plan of a release, or is the word of whoever made it."""
+_STATED_OF_OTHERS: Final = frozenset((
+    "epsilon", "epsilon_added_or_left_out", "bound", "bound_delta", "delta", "size", "evidence", "mechanism", "metric",
+    "kept_between", "preserve", "crowd", "documents_per_author", "unit", "neighbours",
+))  # fmt: skip
+"""Numbers and names that are stated of a manifest of another version."""
 _OF_THE_KERNEL: Final = frozenset(("mechanism", "mechanism_parameters", "delta", "evidence"))
 
 
@@ -144,6 +155,19 @@ def _files(value: object) -> bool:
     return _each(_DIGEST)(value) and [*value] == sorted(value)  # type: ignore[misc, call-overload]
 
 
+_DIGITS: Final = "[0-9][0-9.e+-]{0,20}"
+_EMPTY: Final = re.compile(
+    "|".join(
+        re.escape(str(said)).replace(re.escape(number), _DIGITS)
+        for number, said in (
+            ("0.5", emptiness(0.5, None)),
+            ("123", emptiness(0.0, 123.0)),
+            ("123", emptiness_of_bound(123.0, ANY_TWO_VALUES)),
+        )
+    )
+)
+"""Why a promise is empty, with any number."""
+
 _RANDOM: Final = " keyed by the operating system"
 
 _POSITIVE: Final = _or_none(lambda value: _number(value) and value > 0)
@@ -152,7 +176,7 @@ _FIRST: Final[Mapping[str, Callable[[Any], bool]]] = {
     "publius_version": _text,  # see `is_own`
     "private": _one_of(True),
     "promise": _text,
-    "empty": _text,  # nobody signs for it
+    "empty": _matches(_EMPTY),
     "kind": _one_of(BAG, ORDERED_TEXT, DECLARED_VALUE, SUMMARY),
 }
 
@@ -182,7 +206,7 @@ _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "mechanism_source": _source,
     "mechanism_parameters": _each(_parameter),
     "metric": _IDENTIFIER,
-    "preserve": _or_none(_text),
+    "preserve": _or_none(lambda value: _IDENTIFIER(value) or (_text(value) and value.startswith(FIELD))),
     "reference": _or_none(_STORED),
     "reference_sha256": _or_none(_DIGEST),
     "reference_words": _or_none(is_statement),
@@ -204,12 +228,14 @@ _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "randomness": _one_of(f"ChaCha20{_RANDOM}", f"SHAKE-256{_RANDOM}"),
     "versions": _versions("numpy"),
     "numbers": _one_of(AS_READ, SHUFFLED),
-    "crowd": _each(_number),
+    "crowd": lambda value: (
+        _each(_number)(value) and value.keys() == {each.name for each in fields(CrowdGuarantee)}
+    ),
     FILES: _files,
 }
 _OF_SUMMARIES: Final[Mapping[str, Callable[[Any], bool]]] = {
     **{name: possible for name, possible in _FIRST.items() if name != "empty"},
-    "unit": _text,  # computed, as levels are
+    "unit": _one_of("author"),
     "author_field": _matches(NAME_OF_AUTHORS),
     "level": _one_of("word", "document", "author"),
     "epsilon": _POSITIVE,
@@ -217,7 +243,7 @@ _OF_SUMMARIES: Final[Mapping[str, Callable[[Any], bool]]] = {
     "epsilon_added_or_left_out": _number,
     "delta": _probability,
     "evidence": _one_of("proven", "certified", STATED, "none"),
-    "neighbours": _text,
+    "neighbours": _one_of("replace"),
     "documents_per_author": lambda value: isinstance(value, int),
     "shares": _each(_number),
     "strata": _each(_texts),
@@ -244,11 +270,26 @@ it to mean.
 """
 
 
-def check_statements(manifest: Mapping[str, Any]) -> None:
+def check_stated(manifest: Mapping[str, Any]) -> None:
+    """`DataError` where a number or a name that is stated of a manifest is none, or does not agree with the others.
+
+    What the numbers of another version were, its own rules said: of these only that they are numbers and names.
+    """
+    if is_own(manifest):
+        if promised(manifest) != manifest.get("promise"):
+            raise DataError("the manifest's promise is not the one that its numbers make: it was changed")
+        check_statements({FILES: {}, **manifest}, signed=False)  # one that went to a file alone names none
+        return
+    known = _OF_SUMMARIES if manifest["kind"] == SUMMARY else _OF_ROWS
+    for name in known.keys() & _STATED_OF_OTHERS & manifest.keys():
+        _check_possible(known, name, manifest[name])
+
+
+def check_statements(manifest: Mapping[str, Any], *, signed: bool = True) -> None:
     """Whether the statements of a manifest agree with each other, as far as they can be computed again.
 
-    `DataError` that names what does not agree; `PolicyError` for the marks of an experiment, and for a delta that makes
-    the promise empty.
+    `DataError` that names what does not agree; `PolicyError` for the marks of an experiment, and, where it is to be
+    ``signed``, for a delta that makes the promise empty.
     """
     if not {"publius_version", "kind", "delta"} <= manifest.keys():
         raise DataError(f"the manifest is damaged, or of another version: {_ANEW}")
@@ -260,11 +301,10 @@ def check_statements(manifest: Mapping[str, Any]) -> None:
     for name, value in manifest.items():
         if name not in known:
             raise DataError(f"the manifest states {name!r:.40}, which no release states: {_ANEW}")
-        if not known[name](value):
-            raise DataError(f"the manifest states something impossible as its {_called(name)}: {_ANEW}")
-    check_not_empty(
-        emptiness(max(manifest["delta"], manifest.get("bound_delta", 0.0)), None), "Nobody can sign for it"
-    )
+        _check_possible(known, name, value)
+    if signed:
+        delta = max(manifest["delta"], manifest.get("bound_delta", 0.0))
+        check_not_empty(emptiness(delta, None), "Nobody can sign for it")
     try:
         wrong = sorted({*(_wrong_of_summary(manifest) if manifest["kind"] == SUMMARY else _wrong(manifest))})
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, UsageError):
@@ -274,6 +314,11 @@ def check_statements(manifest: Mapping[str, Any]) -> None:
             f"the manifest contradicts itself: its {', '.join(map(_called, wrong))} cannot be that of what else it "
             f"states: {_ANEW}"
         )
+
+
+def _check_possible(known: Mapping[str, Callable[[Any], bool]], name: str, value: object) -> None:
+    if not known[name](value):
+        raise DataError(f"the manifest states something impossible as its {_called(name)}: {_ANEW}")
 
 
 _ANEW: Final = "make the release anew"
@@ -365,6 +410,8 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
     crowd = None if "crowd" not in manifest else CrowdGuarantee(**manifest["crowd"])
     if manifest["promise"] != promised(manifest):
         yield "promise"
+    if emptiness(guarantee.between_any_delta, None) not in (None, manifest.get("empty")):
+        yield "empty"
     if manifest["kind"] == DECLARED_VALUE:  # read from no text, with no vectors
         nothing = ("reference", "reference_sha256", "reference_words", "embeddings", "dimension", "first")
         yield from (name for name in nothing if manifest.get(name) is not None)

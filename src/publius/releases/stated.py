@@ -12,7 +12,7 @@ from publius.privacy.guarantee import Bound, Guarantee, strength_of
 from publius.privacy.promise import promise, statement
 from publius.releases.contents import SUMMARY
 from publius.releases.near import LARGEST_DELTA
-from publius.releases.of_manifest import check_statements, is_own, promised
+from publius.releases.of_manifest import check_stated
 from publius.releases.plan import Plan
 from publius.releases.typical_pairs import frequent_words, typical_pairs
 from publius.text.bag import Bag, Encoded, given_words, words_of
@@ -85,15 +85,13 @@ def named(mechanism: str, evidence: str, exponent: float) -> dict[str, Any]:
 def of_manifest(manifest: Mapping[str, Any], distance: float | None, *, releases: int = 1) -> dict[str, Any]:
     """The same of a finished release, from its manifest alone; `PolicyError` for an experiment's.
 
-    `DataError` for a promise of this version that the manifest's numbers do not make; how older ones said it stays.
+    `DataError` where one of this version contradicts itself, or any states what can be none; how older ones said their
+    promise stays.
     """
     if manifest["private"] is not True:
         raise PolicyError("the release is the output of an experiment and promises nothing")
-    if is_own(manifest) and promised(manifest) != manifest.get("promise"):
-        raise DataError("the manifest's promise is not the one that its numbers make: it was changed")
+    check_stated(manifest)
     if manifest["kind"] == SUMMARY:
-        if is_own(manifest):  # its promise says one of its numbers alone
-            check_statements(manifest)
         return _of_summary(manifest, distance, releases)
     try:
         guarantee = Guarantee.of_manifest(manifest)

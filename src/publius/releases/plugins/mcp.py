@@ -16,6 +16,7 @@ from mcp.types import ToolAnnotations
 
 from publius.errors import PubliusError
 from publius.releases.manifests import read_manifest_of
+from publius.releases.of_manifest import is_own
 from publius.releases.stated import of_manifest
 
 _READS_ONLY = ToolAnnotations(
@@ -32,17 +33,21 @@ def server(release: Path) -> MCPServer[Any]:
     def what_is_promised(distance: float | None = None, releases: int = 1) -> dict[str, Any]:
         """State this release's promise, in plain words and numbers.
 
-        `promise` says it in words; repeat it as it stands. `exponent` is the most, in nats, by which the likelihood of
-        any outcome differs between two documents at `distance` (the Earth Mover's distance), but for a probability of
-        `delta`. Without a distance it is that between any two for level "document", and null for level "word".
-        `strength` names it. `releases` is how many such releases of the same documents are seen.
+        `promise` says it in words; repeat it as it stands. It is null for a release of another version. `exponent` is
+        the most, in nats, by which the likelihood of any outcome differs between two documents at `distance` (the Earth
+        Mover's distance), but for a probability of `delta`. Without a distance it is that between any two for level
+        "document", and null for level "word". `strength` names it. `releases` is how many such releases of the same
+        documents are seen.
         """
         if releases < 1:
             raise ToolError(f"releases must be at least 1, not {releases}")
         try:
-            return of_manifest(read_manifest_of(release), distance, releases=releases)
+            manifest = read_manifest_of(release)
+            facts = of_manifest(manifest, distance, releases=releases)
         except PubliusError as error:
             raise ToolError(str(error)) from None
+        # Words that nobody here made again are not the tool's to say: an assistant may do what they ask.
+        return facts if is_own(manifest) else {**facts, "promise": None}
 
     return made
 
