@@ -471,7 +471,8 @@ class _Sharing:
         mostly = sum(_far_above(each, self._labelled[label]) for (_, label), each in self._beside.items())
         alone = _of_busiest(self._written.values()) - _of_busiest([whole])
         beside = _of_busiest(self._beside.values()) - _of_busiest(self._labelled.values())
-        return max(few, mostly, alone, beside) > FEW_ROWS * whole.total()
+        named = whole.total() - whole[""]  # of these alone somebody can be right
+        return max(few, mostly) > FEW_ROWS * whole.total() or max(alone, beside) > FEW_ROWS * named
 
 
 def _few(group: Counter[str]) -> bool:
@@ -492,8 +493,11 @@ def _far_above(group: Counter[str], among: Counter[str]) -> float:
 
 
 def _of_busiest(groups: Iterable[Counter[str]]) -> int:
-    """How many rows are by the busiest author of their group: as often is right whoever names him."""
-    return sum(max(each.values(), default=0) for each in groups)
+    """How many rows are by the busiest author of their group: as often is right whoever names him.
+
+    Rows that name nobody are left out: as those of one author they would hide him.
+    """
+    return sum(max((count for name, count in each.items() if name), default=0) for each in groups)
 
 
 def right_probabilities(
