@@ -33,15 +33,23 @@ class PubliusError(Exception):
     Attributes:
         columns: names of the columns among which none fitted. Of a table without a header they are the words of its
             first text, so they are in no message: who shows them decides to whom.
+        debit_told: whether the message says that a ledger was debited.
 
     """
 
     exit_code: ClassVar[int] = 70
     columns: tuple[str, ...] = ()
+    debit_told: bool = False
 
     def among(self, columns: Iterable[str]) -> Self:
         """The same error, of a table with these ``columns``."""
         self.columns = (*columns,)
+        return self
+
+    def after_debit(self, so: str) -> Self:
+        """The same error, which says that a ledger was debited before it, and what follows: ``so``."""
+        self.args = (f"{self}. The ledger is debited: {so}",)
+        self.debit_told = True
         return self
 
 

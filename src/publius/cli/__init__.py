@@ -151,7 +151,7 @@ def main() -> None:
     except PubliusError as error:
         told = _said(error)
         columns = f"Columns: {', '.join(map(repr, error.columns))}" if error.columns else ""
-        _fail(told if "ledger is debited" in told else told + _paid(), error.exit_code, here=columns)
+        _fail(told if error.debit_told else told + _paid(), error.exit_code, here=columns)
     except Stopped as stop:
         _fail(interrupted(), int(str(stop.code)))
     except Exception as error:  # the outermost frame: a bug must not print what it was working on (R17)

@@ -313,7 +313,7 @@ def _charged(job: Job, so: str) -> Iterator[None]:
     except (UsageError, StorageError) as error:
         if not job.charges.any:
             raise
-        raise type(error)(f"{error}. The ledger is debited: {so}") from None
+        raise error.after_debit(so) from None
 
 
 def _note(step: str, outcome: EngineResult) -> None:

@@ -216,6 +216,4 @@ def charged(ledger: Ledger | None) -> Iterator[list[bool]]:
     except (UsageError, StorageError, DataError) as error:
         if not paid or ledger is None:
             raise
-        raise type(error)(
-            f"{error}. The ledger is debited: nothing was released, and a new run is debited anew"
-        ) from None
+        raise error.after_debit("nothing was released, and a new run is debited anew") from None
