@@ -160,11 +160,6 @@ def _said(finished: Finished, output: Path) -> str:
             for name, ranked in (("subjects", said.subjects), ("themes", said.themes))
             if ranked is not None and ranked.compared is not None
         ),
-        *(
-            ["  new             nothing: the public texts are counted once an author, so that shares differ"]
-            if said.unlike_public
-            else []
-        ),
         "",
         manifest["promise"],
         "",

@@ -534,31 +534,35 @@ def test_nothing_is_new_because_one_unknown_author_wrote_much(reference, rows):
     assert new[False] > 0  # as if each letter were another author's
 
 
-def test_nothing_is_new_because_more_of_an_author_is_counted_here_than_there(reference, rows, monkeypatch):
+def test_nothing_is_new_because_more_of_an_author_is_counted_here_than_there(reference, rows):
     """Who writes much writes of something else: of one population its share is larger where five of his letters count.
 
-    Public texts and letters are of the same 400 authors, of whom forty wrote five letters each on theme 0.
+    Public texts and letters are of 40,000 authors alike, of whom 4,000 wrote five letters each on theme 0; or all of
+    the public texts are counted, and of each author here one, so that the other themes are larger.
     """
     told = Summary(reference, 50, 5, shares={"themes": 1})(rows)
-    known = by_known_authors(reference)
-    shape, noise = told.themes.values.shape, told.themes.noise
-    rest = seeded_rng(5).multinomial(360, np.full(known.counted.themes.size, 1 / known.counted.themes.size))
-    there, here = (np.concatenate([rest, [0, 0]]) for _ in range(2))
-    there[0] += 40
-    here[0] += 200
-    themes = replace(known.counted.themes, documents=there)
-    counted = replace(known.counted, themes=themes, documents=int(there.sum()))
-    known = replace(known, counted=counted, source={"public_words": {"authors": int(there.sum())}})
-    spaces = replace(told.by.spaces, reference=known, themes=themes)
-    values = np.zeros(shape, np.int64)
-    values[0] = here
-    table = replace(told.themes, values=values, noise=noise)
-    for most, compared in ((5, False), (1, True)):
+    known, size = by_known_authors(reference), reference.counted.themes.size
+    others = np.concatenate([np.full(size, 36_000 // size), [0, 0]])
+    first = np.arange(size + 2) == 0
+    once, five = others + 4_000 * first, others + 20_000 * first
+    for who, there, here, most in (
+        (known, once, five, 5),
+        (reference, five, once, 1),
+        (reference, five, five, 5),
+    ):
+        themes = replace(who.counted.themes, documents=there)
+        counted = replace(who.counted, themes=themes, documents=int(there.sum()))
+        source = {"public_words": {"authors": int(there.sum())}} if who is known else who.source
+        spaces = replace(
+            told.by.spaces, reference=replace(who, counted=counted, source=source), themes=themes
+        )
+        values = np.zeros(told.themes.values.shape, np.int64)
+        values[0] = here
         by = SimpleNamespace(strata=told.by.strata, spaces=spaces, documents_per_author=most)
-        said = Said(replace(told, by=by, themes=table))
-        assert (said.themes.compared is not None) is compared
-        assert said.unlike_public is not compared
-    assert said.themes.new == [0], "which says that these counts would have been called new"
+        found = Said(replace(told, by=by, themes=replace(told.themes, values=values))).themes
+        assert found.new == []
+        if most == 1 or who is known:
+            assert found.compared.ratio.max() > 1.3, "which a comparison without regard for it calls new"
 
 
 def test_an_earlier_summary_counts_as_many_documents_of_an_author(reference, home, file, tmp_path):

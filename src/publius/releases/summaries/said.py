@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol, final
 
 import numpy as np
@@ -201,23 +201,15 @@ class Said:
             before = self._public(holding, space.size)
         return self._ranked(*found, words_of_subjects(space), table.noise, before)
 
+    def _public(self, counts: IndexArray, size: int) -> Sample:
+        """The public documents of each of ``size`` cells, with what may be one author's where nobody knows."""
+        total = int(counts.sum())
+        return Sample(counts[:size], (total, total), per_author=self._of_one)
+
     @property
-    def unlike_public(self) -> bool:
-        """Whether nothing is compared with the public texts since of each author one of them is counted, here more."""
-        by = self.told.by
-        return self.earlier is None and by.documents_per_author > 1 and authors_are_known(by.spaces.reference)
-
-    def _public(self, counts: IndexArray, size: int) -> Sample | None:
-        """The public documents of each of ``size`` cells, with what may be one author's where nobody knows.
-
-        None where one of each author is counted there and more here: those who write much write of something else, so
-        that a theme of theirs would be larger without any change.
-        """
-        if self.unlike_public:
-            return None
+    def _of_one(self) -> int:
         known = authors_are_known(self.told.by.spaces.reference)
-        total, of_one = int(counts.sum()), 1 if known else PUBLIC_DOCUMENTS_OF_ONE
-        return Sample(counts[:size], (total, total), per_author=of_one)
+        return 1 if known else PUBLIC_DOCUMENTS_OF_ONE
 
     def _before(self, what: Literal["themes", "subjects"]) -> Sample | None:
         if self.earlier is None:
@@ -234,6 +226,11 @@ class Said:
             return Ranked(order, words, counts, noisy, shares, None, None)
         now = Sample(noisy[:size], self.drawn.documents, noise, self.told.by.documents_per_author)  # type: ignore[arg-type]
         found = novelty(now, before, level=NEW_AT)
+        if self.earlier is None:
+            # Who writes much writes of something else. Where one author counts up to k times as much as another, here
+            # or there, the shares of one population differ up to k times without any change.
+            times = self._of_one * self.told.by.documents_per_author
+            found = replace(found, low=found.low / times, high=found.high * times)
         earlier = np.maximum(before.counts, 0) / (sum(before.documents) / 2)
         return Ranked(found.order, words, counts, noisy, shares, earlier, found)
 
