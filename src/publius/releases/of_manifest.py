@@ -48,7 +48,7 @@ from publius.releases.plan import (
     published,
     publius_version,
 )
-from publius.releases.summaries.names import COUNTED, MECHANISM, NAME_OF_AUTHORS
+from publius.releases.summaries.names import COUNTED, MECHANISM, names_authors
 from publius.releases.summaries.read_me import SOURCE
 from publius.releases.summaries.spaces import facts_of, quotes
 from publius.settings import EUCLIDEAN, FIELD, ReleaseSettings, UnknownPolicy
@@ -236,7 +236,7 @@ _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
 _OF_SUMMARIES: Final[Mapping[str, Callable[[Any], bool]]] = {
     **{name: possible for name, possible in _FIRST.items() if name != "empty"},
     "unit": _one_of("author"),
-    "author_field": _matches(NAME_OF_AUTHORS),
+    "author_field": lambda value: isinstance(value, str) and names_authors(value),
     "level": _one_of("word", "document", "author"),
     "epsilon": _POSITIVE,
     "epsilon_exactly": _fraction,

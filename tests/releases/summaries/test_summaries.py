@@ -384,9 +384,18 @@ def test_fields_that_would_clash_are_refused(reference):
         Summary(reference, 1, by=["theme=a,b"])
     with pytest.raises(UsageError, match="private text"):
         Summary(reference, 1, by=["text=a,b"])
-    for name in ("ann@example.org", "author' says. Nothing else", "x" * 61):
+    for name in (
+        "ann@example.org",
+        "author' says. Nothing else",
+        "Alice Muster",
+        "Mu\u0308ller",
+        "id" * 31,
+        "7",
+    ):
         with pytest.raises(UsageError, match="the name of the column of authors is published"):
             Summary(reference, 1, author_field=name)
+    for name in ("customer_id", "AuthorName", "Customer No. 2", "submitted-by", "UserID", "patient"):
+        assert Summary(reference, 1, author_field=name).author_field == name
     for names in ({"by": {"half\ud800": ["a"]}}, {"author_field": "half\ud800"}):
         with pytest.raises(UsageError, match="a text of Unicode"):
             Summary(reference, 1, **names)

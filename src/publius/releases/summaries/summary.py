@@ -28,7 +28,7 @@ from publius.noise.randomness import RunKey, system_rng
 from publius.privacy.guarantee import Unit
 from publius.privacy.promise import author_promise
 from publius.releases.engines.worker_pool import AT_ONCE
-from publius.releases.summaries.names import NAME_OF_AUTHORS
+from publius.releases.summaries.names import names_authors
 from publius.releases.summaries.said import Told
 from publius.releases.summaries.spaces import Spaces
 from publius.settings import SummarySettings
@@ -140,10 +140,10 @@ class Summary:
             "\ud800" <= character <= "\udfff" for name in (*names, self.author_field) for character in name
         ):
             raise UsageError("the name of a field must be a text of Unicode: the summary states it")
-        if NAME_OF_AUTHORS.fullmatch(self.author_field) is None:
+        if not names_authors(self.author_field):
             raise UsageError(
-                "the name of the column of authors is published, so it must be one: letters, digits, spaces, '_' and "
-                "'-', 60 at most. Rename the column; a table without a header has the words of its first row there"
+                "the name of the column of authors is published, so it must be one, such as author, customer_id or "
+                "sender: rename the column. A table without a header has the words of its first row there"
             )
 
     def has(self, statistic: Statistic) -> bool:
