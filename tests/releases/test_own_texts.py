@@ -1,6 +1,7 @@
 """What the curator learns of the texts to be released, and what of it decides the verdict."""
 
 import json
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -32,6 +33,7 @@ from publius.releases.signoff import evidence, judged, sign_off, write_receivers
 from publius.settings import ReleaseSettings
 from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
+from publius.vectors.learning.prototypes import NONE_OF_THESE
 from references import SHARED, TOPICS, fitted, public_documents
 from released import command
 
@@ -207,7 +209,23 @@ def test_the_rows_count_beside_what_was_found_in_the_texts(tmp_path, plan):
     protect_corpus(corpus_of(store(tmp_path / "t.jsonl", rows(60, german=60))), plan, tmp_path / "out")
     fine = OwnTexts(120, 0, 0)
     found = evidence(tmp_path / "out", Sources(measured=measured("PASS: nobody was named"), own=fine))
-    assert found["verdict"].startswith("NO EVIDENCE: about ")
+    assert found["verdict"].startswith("NO EVIDENCE: by the labels of the rows")
+
+
+def test_noise_alone_says_of_no_texts_that_they_fit_nothing(tmp_path):
+    """At a small bound every label comes out often: six of a hundred such pages said NO EVIDENCE for it."""
+    plan = Plan.of(ReleaseSettings(), Prototype(fitted(), bound=1.0))
+    protect_corpus(corpus_of(store(tmp_path / "t.jsonl", rows(60))), plan, tmp_path / "out")
+    manifest = read_manifest_of(tmp_path / "out")
+    rng, size = seeded_rng(6), len(plan.mechanism.outcomes)
+    most = 1 / (math.e + size - 1)
+    said = [
+        read_me.unfit_share(manifest, {NONE_OF_THESE: int(found), "others": 150 - int(found)})
+        for found in rng.binomial(150, most, 400)
+    ]
+    assert max(said) <= own_texts.TOO_MANY
+    fits = read_me.unfit_share(manifest, {NONE_OF_THESE: 75, "others": 75})
+    assert fits > own_texts.TOO_MANY, "what is beyond noise counts"
 
 
 def test_what_was_found_in_other_texts_is_refused(tmp_path, plan):

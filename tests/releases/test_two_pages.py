@@ -191,10 +191,12 @@ def test_the_first_side_says_each_number_in_words_first(release):
     assert any(
         each.startswith("A row tells the topic of its text on purpose") for each in account.how_to_read(found)
     )
-    told = account.how_to_read({**words, "preserve": "words"})
-    assert [each[:44] for each in told if "topics alone" in each] == [
-        "A topic, which readers may know from elsewhe"
-    ]
+    for labels, said in (
+        (found["measurements"]["labels"], "Many labels are the topic"),
+        (None, "A topic, which"),
+    ):
+        shown = {**words, "preserve": "words", "measurements": {**found["measurements"], "labels": labels}}
+        assert any(each.startswith(said) for each in account.how_to_read(shown))
 
 
 def test_what_readers_stumbled_on_is_said(release):
@@ -676,9 +678,11 @@ def test_what_the_verdict_compares_is_said_as_the_release_has_it(preserve):
     )
     said = account.compared({"preserve": preserve, "measurements": judged})
     assert ("the topic itself is released on purpose" in said) == (preserve == "topic")
-    assert ("the rows name no topic, and readers are taken to know that of each row" in said) == (
+    assert ("rows do not name the topic, and readers are taken to know it of each row" in said) == (
         preserve != "topic"
     )
+    labelled = account.compared({"preserve": preserve, "measurements": {**judged, "labels": {}}})
+    assert ("labels may be topics, and readers are taken to know it" in labelled) == (preserve != "topic")
 
 
 def test_a_limit_on_all_authors_named_is_compared_with_nothing():

@@ -581,11 +581,11 @@ def how_to_read(found: Mapping[str, Any]) -> list[str]:
             else f" Whoever knows the topics, sees the rows and holds the originals names {percent(holder['value'])}"
             f"{judged}."
         )
-        tells = (
-            "A row tells the topic of its text on purpose, and a topic"
-            if shows_topics(found)
-            else "A topic, which readers may know from elsewhere,"
-        )
+        tells = {
+            True: "A row tells the topic of its text on purpose, and a topic",
+            None: "Many labels are the topic of their text, and a topic",
+            False: "A topic, which readers may know from elsewhere,",
+        }[shows_topics(found) or (None if _named_by_labels(found) else False)]
         said.append(
             f"{tells} tells something of who wrote it: from the topics "
             f"alone {percent(anyway)} of the authors are named. From the rows the programs named "
@@ -700,6 +700,11 @@ def shows_topics(stated: Mapping[str, Any]) -> bool:
     return bool(stated.get("preserve") == "topic")
 
 
+def _named_by_labels(found: Mapping[str, Any]) -> bool:
+    """Whether labels of rows are topics, though the topic is not what is preserved."""
+    return (found["measurements"] or {}).get("labels") is not None
+
+
 def compared(found: Mapping[str, Any]) -> str | None:
     """What the verdict compares with what, and why, in two sentences; None where no authors were judged."""
     measured = found["measurements"]
@@ -717,11 +722,13 @@ def compared(found: Mapping[str, Any]) -> str | None:
             "released rows is compared with how many are named by always saying one author, with an interval for "
             "chance, against the limit that was set. Whoever knows what the texts are about may name more."
         )
+    known = "readers are taken to know it of each row from elsewhere: what the rows tell of it counts for nothing here"
     topic = (
         "the topic itself is released on purpose"
         if shows_topics(found)
-        else "the rows name no topic, and readers are taken to know that of each row from elsewhere: what the rows "
-        "tell of it counts for nothing here"
+        else f"labels may be topics, and {known}"
+        if _named_by_labels(found)
+        else f"rows do not name the topic, and {known}"
     )
     return (
         "How many authors an attacker names who knows the topic and sees the released rows is compared with how many "

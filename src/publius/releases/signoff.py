@@ -258,8 +258,9 @@ def judged(
     share = None if why is not None else unfit_share(manifest, label_counts(release))
     if share is not None and share > TOO_MANY:
         why = (
-            f"about {share:.0%} of the rows say that their document fits none of the public texts, and above "
-            f"{TOO_MANY:.0%} an attack on public texts says nothing about these documents"
+            f"by the labels of the rows, without the bias of the noise, at least {share:.0%} of the documents fit none "
+            f"of the public texts, and above {TOO_MANY:.0%} an attack on public texts says nothing about these "
+            "documents"
         )
     return withdrawn(measured, why)
 
