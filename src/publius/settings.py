@@ -616,9 +616,12 @@ class CalibrationSettings(EvaluationSettings):
     )  # fmt: skip
     author_at_most: float = option(help="Ceiling for the strongest adversary: a share of authors.")
     topic_at_least: float = option(help="Floor for topic accuracy: a share of texts.")
-    length: str = option(SHORTEST, help="Words per bag: numbers separated by commas, or 'shortest'.")
+    length: str | None = option(
+        None, help="Words per bag: numbers separated by commas, or 'shortest'. Default: 'shortest' for words, 40 for "
+        "document mechanisms.",
+    )  # fmt: skip
     repeats: int = option(5, help="Runs with other noise at each epsilon.", at_least=1)
-    cautious: bool = option(False, help="Let the limits of the intervals decide, not the means.")
+    cautious: bool = option(False, help="Let the limits of the intervals make candidates, not the means.")
     start: float = option(1.0, help="Epsilon to begin the search at.")
     precision: float = option(1.2, help="Factor to which epsilon is found.")
 

@@ -11,15 +11,18 @@ from publius.cli import app
 from publius.cli.console import progress_shown
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.calibration import Aim, Trial, conclude, search, to_be_had
+from publius.evaluation.runner import read_results
 from publius.evaluation.statistics import Interval
+from publius.evaluation.summary import summarize
+from publius.evaluation.verdict import Limits, judge
 from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
 
 
-def trial(epsilon, author, topic, spread=0.05):
+def trial(epsilon, author, topic, spread=0.05, verdict="PASS"):
     return Trial(
         epsilon, Interval(author, author - spread, author + spread), "a",
-        Interval(topic, topic - spread, topic + spread), "t", None,
+        Interval(topic, topic - spread, topic + spread), "t", None, verdict, "said",
     )  # fmt: skip
 
 
@@ -95,6 +98,19 @@ def test_it_ends_with_what_can_be_had():
     assert to_be_had([bad], aim).startswith("Authors cannot be hidden")
 
 
+@pytest.mark.parametrize(("answers", "chosen"), [(["FAIL", "PASS"], 2), (["NO EVIDENCE"] * 2, None)])
+def test_what_is_had_is_what_passes(answers, chosen):
+    """Figures within the limits make a candidate; the smallest that passes is taken, or none."""
+    aim = Aim(0.08, 0.94)
+    trials = [trial(e, 0.05, 0.95, verdict=answer) for e, answer in enumerate(answers, 1)]
+    found = conclude("tight", 40, trials, aim)
+    assert (found.epsilon, found.both) == (chosen, chosen is not None)
+    assert (found.author_epsilon, found.topic_epsilon, len(found.candidates)) == (2, 1, 2)
+    begins = "What can be had: tight, N = 40, epsilon 2," if chosen else "Nothing is shown to hold both."
+    assert to_be_had([found], aim).startswith(begins)
+    assert to_be_had([found], aim).endswith("The verdict on it: said.")
+
+
 def test_contradictions_are_read_cautiously():
     aim = Aim(0.08, 0.9)
     found = conclude("tight", 40, [trial(1, 0.05, 0.95), trial(2, 0.2, 0.8), trial(4, 0.05, 0.95)], aim)
@@ -144,8 +160,7 @@ def test_document_mechanisms_are_tried_at_each_bound(tmp_path, stored, undrawn):
     call = [
         "calibrate", str(corpus), "--mechanism", "prototype,position", "--author-at-most", "0.9", "--topic-at-least",
         "0.6", "--embeddings", stored, "--reference", str(tmp_path / "reference"), "--adversaries",
-        "likelihood,informed,originals", "--repeats", "2", "--workers", "1", "--seed", "1", "--length", "40",
-        "--bound", "7,3",
+        "likelihood,informed,originals", "--repeats", "2", "--workers", "1", "--seed", "1", "--bound", "7,3",
     ]  # fmt: skip
     result = CliRunner().invoke(app, [*call, "--output", str(tmp_path / "out"), "--json"])
     assert result.exit_code == 0, result.output
@@ -153,11 +168,22 @@ def test_document_mechanisms_are_tried_at_each_bound(tmp_path, stored, undrawn):
     assert [each["mechanism"] for each in found["lengths"]] == ["prototype", "position"]
     for each in found["lengths"]:
         assert [trial["epsilon"] for trial in each["trials"]] == [3.0, 7.0]
-    assert found["both"]
-    assert found["bound"] == found["epsilon"] in (3.0, 7.0)
+        assert each["author_epsilon"] == 7.0
+        assert each["topic_epsilon"] is not None
+    # Four settings on the texts of four authors, as the verdict of an evaluation would say.
+    assert (found["both"], found["bound"]) == (False, None)
+    for each in found["lengths"]:
+        results = read_results(tmp_path / "out" / f"{each['mechanism']}-length-40")
+        clean, *lines = sorted(summarize(results), key=lambda line: line.bound or 0)
+        for made, line in zip(each["trials"], lines, strict=True):
+            verdict = judge([clean, line], Limits(0.9, 0.6, tries=4), results.facts)
+            assert (made["verdict"], made["reason"]) == (verdict.answer, verdict.text)
+            assert made["verdict"] == "NO EVIDENCE"
     told = CliRunner().invoke(app, [*call, "--output", str(tmp_path / "out")])
-    assert f"bound {found['bound']:g}" in told.stdout
-    assert "What can be had: p" in told.stdout
+    assert "are candidates, and none of them passes" in told.stdout
+    assert "Nothing is shown to hold both. The nearest candidate: p" in told.stdout
+    assert "only 4 texts were attacked" in told.stdout
+    assert "4 settings were tried on these texts" in told.stdout
 
 
 def test_the_time_left_is_that_of_the_evaluation_at_hand(monkeypatch, caplog):

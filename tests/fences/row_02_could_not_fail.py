@@ -14,7 +14,7 @@ import pytest
 from fences import Fence
 from made_scores import clean, facts, line
 from publius.errors import PolicyError
-from publius.evaluation import verdict
+from publius.evaluation import calibration, verdict
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult
 from publius.evaluation.verdict import Limits, judge
@@ -34,6 +34,26 @@ def _clear_text_never_passes(folder: Path) -> None:
         found = judge([clean(hits, 0.1), line({"svm": (released, 0.1)})], Limits(adds_at_most=0.05), given)
         assert found is not None
         assert found.answer == "NO EVIDENCE", found.text
+
+
+def _a_search_asks_the_same(folder: Path) -> None:
+    """A setting whose figures are within the limits is a candidate, and had only where its verdict is PASS."""
+    aim = calibration.Aim(0.2, 0.5)
+    topic = AdversaryResult("linear", "topic", Interval(0.8, 0.7, 0.9), 3200.0, 4000, {"exact": False})
+    found = line({"originals": (np.arange(4000) // 200 % 10 == 0, 0.1)})
+    found = replace(found, findings={**found.findings, ("linear", "topic"): topic})
+    tried = calibration.Trial(7.0, Interval(0.1, 0.1, 0.1), "originals", topic.accuracy, "linear", None)
+    for named, passes in ((8, True), (1, False)):
+        lines = [clean(np.arange(4000) % 10 < named, 0.1), found]
+        searched = calibration.conclude("prototype", 40, [tried], aim)
+        searched = calibration.judged(searched, lines, facts(4000, 200, 0.1), aim, 1)
+        assert searched.both == passes
+        assert calibration.to_be_had([searched], aim).startswith("What can be had") == passes
+
+
+def _by_figures_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = property(lambda found: next(iter(found.candidates), None))
+    monkeypatch.setattr(calibration.Calibration, "chosen", first)
 
 
 def _not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,6 +183,7 @@ def _unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
 FENCES = (
     Fence(2, "an empty promise says so in promise and manifest", _an_empty_promise_says_so, _unsaid),
     Fence(2, "where clear text passes there is no evidence", _clear_text_never_passes, _not_asked),
+    Fence(2, "a search for settings asks the verdict", _a_search_asks_the_same, _by_figures_alone),
     Fence(
         2, "nothing passes without the holder of the originals", _nobody_held_the_originals, _any_adversary
     ),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +25,7 @@ from publius.settings import (
 if TYPE_CHECKING:
     from publius.evaluation.calibration import Aim, Calibration
     from publius.evaluation.runner import Evaluation
+    from publius.evaluation.summary import SummaryLine
 
 SEARCHED = (MechanismSettings.mechanism, "exponential", "tight")
 """Mechanisms that are searched where none is named."""
@@ -50,29 +51,32 @@ def calibrate(
     """Find settings that stop attackers and keep the topic.
 
     Reports if there are none. For mechanisms on words the epsilon is searched; with a reference, mechanisms on
-    documents are tried at each bound.
+    documents are tried at each bound. Figures within the limits make candidates; what holds is said by the verdict of
+    `publius evaluate`, its level divided by the number of settings tried.
     """
     from tempfile import TemporaryDirectory
 
-    from publius.evaluation.calibration import Aim
+    from publius.evaluation.calibration import Aim, judged, length_of
     from publius.evaluation.prepare import prepared
     from publius.evaluation.runner import EvaluationRequest
     from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 
     aim = Aim(settings.author_at_most, settings.topic_at_least, settings.cautious)
-    found = []
+    measured = []
     with nullcontext(output) if output else TemporaryDirectory() as folder:
         of_documents = tuple(DOCUMENT_MECHANISMS) if settings.reference else ()
         searched = settings.mechanisms or (*SEARCHED, *of_documents)
-        for mechanism, size in product(searched, names(settings.length)):
+        sizes = {each: names(settings.length or str(length_of(each))) for each in searched}
+        for mechanism, size in [(each, size) for each in searched for size in sizes[each]]:
             place = Path(folder) / (f"length-{size}" if len(searched) == 1 else f"{mechanism}-length-{size}")
             request = replace(
                 EvaluationRequest.of(replace(settings, mechanisms=(mechanism,))), length=parsed_length(size)
             )
-            found.append(
+            measured.append(
                 _search(prepared(corpus, request, work, place), aim, place, settings, work, json=json)
             )
-    _show(found, aim, json=json)
+    tries = sum(not line.clean for _, lines, _ in measured for line in lines)
+    _show([judged(found, lines, facts, aim, tries) for found, lines, facts in measured], aim, json=json)
 
 
 def _search(
@@ -83,7 +87,7 @@ def _search(
     work: ExperimenterSettings,
     *,
     json: bool,
-) -> Calibration:
+) -> tuple[Calibration, Sequence[SummaryLine], dict[str, Any]]:
     """Calibrate at one length, and leave the report of all that was measured."""
     from publius.evaluation.calibration import calibrate
     from publius.evaluation.report import write_report
@@ -93,8 +97,9 @@ def _search(
     with progress_shown(quiet=json) as progress:
         found = calibrate(evaluation, aim, start=start, precision=precision, workers=count, progress=progress)
     results = evaluation.results()
-    write_report(results, summarize(results), place)
-    return found
+    lines = summarize(results)
+    write_report(results, lines, place)
+    return found, lines, results.facts
 
 
 def _show(found: list[Calibration], aim: Aim, *, json: bool) -> None:
@@ -128,7 +133,8 @@ def _show(found: list[Calibration], aim: Aim, *, json: bool) -> None:
         "topics named",
         "by",
         "nats, same topic",
-        "holds",
+        "within the limits",
+        "verdict",
     )
     print_table(header, [line for each in found for line in _lines(each, aim)])
     for each in found:
@@ -145,6 +151,7 @@ def _lines(found: Calibration, aim: Aim) -> list[tuple[object, ...]]:
             " and ".join(
                 word for word, holds in (("author", aim.hides(trial)), ("topic", aim.keeps(trial))) if holds
             ),
+            trial.verdict,
         )
         for trial in found.trials
     ]  # fmt: skip
@@ -156,7 +163,13 @@ def _sentence(found: Calibration) -> str:
     none = f"at no {found.strength} tried"
     hidden = none if found.author_epsilon is None else f"up to {found.strength} {found.author_epsilon:g}"
     kept = none if found.topic_epsilon is None else f"from {found.strength} {found.topic_epsilon:g}"
-    verdict = f"both hold: {found.strength} {found.epsilon:g}" if found.both else "both cannot be had"
+    if found.both:
+        verdict = f"PASS: {found.strength} {found.epsilon:g}"
+    elif found.candidates:
+        verdict = f"from {found.topic_epsilon:g} to {found.author_epsilon:g} are candidates, and none of them passes"
+    else:
+        verdict = "both cannot be had"
     return (
-        f"\nN = {found.size}, {found.mechanism}: authors are hidden {hidden}, topics kept {kept}; {verdict}."
+        f"\nN = {found.size}, {found.mechanism}: no more authors are named than allowed {hidden}, topics are kept "
+        f"{kept}; {verdict}."
     )

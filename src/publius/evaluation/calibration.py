@@ -1,9 +1,12 @@
-"""Choosing epsilon: the largest that keeps every adversary low, the smallest that keeps the topic."""
+"""Choosing epsilon: the largest that keeps every adversary low, the smallest that keeps the topic.
+
+The search goes by figures as they are, which give candidates. Whether one holds is for the verdict to say.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
 from publius.errors import PolicyError, UsageError
@@ -11,9 +14,11 @@ from publius.evaluation.experiment import Cell
 from publius.evaluation.runner import Evaluation
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import SummaryLine, summarize
-from publius.evaluation.verdict import knowing_topic
+from publius.evaluation.verdict import NO_EVIDENCE, PASS, Answer, Limits, judge, knowing_topic
 from publius.files.progress import Progress
 from publius.mechanisms.registry import strength_of
+from publius.mechanisms.whole import LENGTH
+from publius.settings import SHORTEST
 
 WARNING: Final = (
     "Epsilon and N were tuned on these documents, so they tell something of them. Tune on public or older documents "
@@ -31,7 +36,7 @@ LARGEST_STEPS: Final = 24
 class Aim:
     """The aim of a search: at most this share of authors named, at least this share of topics.
 
-    With ``cautious`` the limits of the 95 % intervals decide instead of the means.
+    What is a candidate is decided by the means, with ``cautious`` by the limits of the 95 % intervals.
     """
 
     author_at_most: float
@@ -56,7 +61,10 @@ class Aim:
 @final
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Results at one epsilon: the strongest adversary, the best topic classifier, and the formal exponent."""
+    """Results at one epsilon: the strongest adversary, the best topic classifier, and the formal exponent.
+
+    ``verdict`` is that of an evaluation at this setting and the limits aimed at, ``reason`` its sentence.
+    """
 
     epsilon: float
     author: Interval
@@ -64,6 +72,8 @@ class Trial:
     topic: Interval
     topic_by: str
     exponent_same_topic: float | None
+    verdict: Answer = NO_EVIDENCE
+    reason: str = "not judged"
 
 
 @final
@@ -74,8 +84,9 @@ class Calibration:
     Attributes:
         mechanism: its name; where its strength is a bound between any two documents, epsilon stands for that.
         size: N.
-        author_epsilon: the largest epsilon tried at and under which every one tried hides the authors; None if none.
-        topic_epsilon: the smallest tried at and over which every one tried keeps the topic; None if none.
+        author_epsilon: the largest epsilon tried at and under which the figures of every one tried are within the
+            ceiling on authors; None if none.
+        topic_epsilon: the smallest tried at and over which those of every one tried keep the topic; None if none.
         trials: with rising epsilon.
 
     """
@@ -92,16 +103,28 @@ class Calibration:
         return strength_of(self.mechanism)
 
     @property
-    def both(self) -> bool:
-        """Whether some epsilon holds both."""
+    def candidates(self) -> tuple[Trial, ...]:
+        """Those whose figures are within both limits, with rising epsilon."""
         if self.author_epsilon is None or self.topic_epsilon is None:
-            return False
-        return self.topic_epsilon <= self.author_epsilon
+            return ()
+        return tuple(
+            each for each in self.trials if self.topic_epsilon <= each.epsilon <= self.author_epsilon
+        )
+
+    @property
+    def chosen(self) -> Trial | None:
+        """The smallest candidate that passes: the strongest promise that is still of use."""
+        return next((each for each in self.candidates if each.verdict == PASS), None)
+
+    @property
+    def both(self) -> bool:
+        """Whether some epsilon is shown to hold both."""
+        return self.chosen is not None
 
     @property
     def epsilon(self) -> float | None:
-        """The smallest epsilon that holds both: the strongest promise that is still of use."""
-        return self.topic_epsilon if self.both else None
+        """That of the chosen one."""
+        return None if self.chosen is None else self.chosen.epsilon
 
 
 Measure = Callable[[float], Trial]
@@ -183,6 +206,11 @@ def _short(epsilon: float) -> float:
     return float(f"{epsilon:.3g}")
 
 
+def length_of(mechanism: str) -> int | str:
+    """N where none is asked for: what a release of documents has, or that of the shortest document."""
+    return LENGTH if strength_of(mechanism) == "bound" else SHORTEST
+
+
 def conclude(mechanism: str, size: int, trials: Sequence[Trial], aim: Aim) -> Calibration:
     """Conclude from ``trials``, with rising epsilon; where they contradict themselves the cautious reading is taken."""
     author = topic = None
@@ -240,27 +268,46 @@ def _trial(line: SummaryLine, epsilon: float, facts: Mapping[str, Any]) -> Trial
     return Trial(epsilon, author, by, topic.accuracy, topic.adversary, line.same_topic)
 
 
+def judged(
+    found: Calibration, lines: Sequence[SummaryLine], facts: Mapping[str, Any], aim: Aim, tries: int
+) -> Calibration:
+    """With the verdict on each trial, by the rule of an evaluation where ``tries`` settings were tried on the texts."""
+    limits = Limits(aim.author_at_most, aim.topic_at_least, tries=tries)
+    clean = [line for line in lines if line.clean]
+
+    def with_verdict(trial: Trial) -> Trial:
+        line = next(
+            each for each in lines if not each.clean and getattr(each, found.strength) == trial.epsilon
+        )
+        verdict = judge([*clean, line], limits, facts)
+        return trial if verdict is None else replace(trial, verdict=verdict.answer, reason=verdict.text)
+
+    return replace(found, trials=tuple(with_verdict(trial) for trial in found.trials))
+
+
 def to_be_had(found: Sequence[Calibration], aim: Aim) -> str:
-    """The best setting in a sentence: the one that holds both aims, or how near one gets."""
-    both = [
-        (each, trial) for each in found if each.both for trial in each.trials if trial.epsilon == each.epsilon
-    ]
+    """The best setting in a sentence: the one that holds both aims, or how near one gets, and what is shown of it."""
+    both = [(each, each.chosen) for each in found if each.chosen is not None]
     if both:
         each, trial = min(both, key=lambda pair: (pair[1].author.value, pair[0].size))
-        return f"What can be had: {_setting(each, trial)}."
-    hidden = [(each, trial) for each in found for trial in each.trials if aim.hides(trial)]
-    if hidden:
-        each, trial = max(hidden, key=lambda pair: pair[1].topic.value)
-        return f"Both cannot be had. With authors as hidden as asked for, the most topic: {_setting(each, trial)}."
+        return f"What can be had: {_setting(each, trial)}"
+    near = [(each, trial) for each in found for trial in each.candidates]
+    if near:
+        each, trial = min(near, key=lambda pair: (pair[1].author.value, pair[0].size))
+        return f"Nothing is shown to hold both. The nearest candidate: {_setting(each, trial)}"
+    within = [(each, trial) for each in found for trial in each.trials if aim.hides(trial)]
+    if within:
+        each, trial = max(within, key=lambda pair: pair[1].topic.value)
+        return f"Both cannot be had. With no more authors named than allowed, the most topic: {_setting(each, trial)}"
     tried = [(each, trial) for each in found for trial in each.trials]
     if not tried:
         return "Nothing can be had: every mechanism refused every epsilon that was tried."
     each, trial = min(tried, key=lambda pair: pair[1].author.value)
-    return f"Authors cannot be hidden as asked for. The fewest that were named: {_setting(each, trial)}."
+    return f"Authors cannot be hidden as asked for. The fewest that were named: {_setting(each, trial)}"
 
 
 def _setting(found: Calibration, trial: Trial) -> str:
     return (
         f"{found.mechanism}, N = {found.size}, {found.strength} {trial.epsilon:g}, where {trial.author.value:.3f} of "
-        f"the authors and {trial.topic.value:.3f} of the topics were named"
+        f"the authors and {trial.topic.value:.3f} of the topics were named. The verdict on it: {trial.reason}."
     )
