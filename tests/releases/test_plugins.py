@@ -204,6 +204,27 @@ def test_spacy_ledger(nlp, ledger):
     assert ledger.document("a").releases == 1
 
 
+def test_spacy_gives_what_is_charged_from_processes_and_files_too(nlp, ledger):
+    """spaCy writes what its documents carry, between its processes as into files: a release is read as it was."""
+    from spacy.tokens import Doc, DocBin
+
+    nlp.add_pipe("publius", config=settings(ledger=str(ledger.path)))
+    docs = [nlp.make_doc(text) for text in TEXTS]
+    for place, doc in enumerate(docs):
+        doc._.publius_id = f"d{place}"
+    made = list(nlp.pipe(docs, n_process=2, batch_size=2))
+    assert [doc.text for doc in made] == TEXTS
+    assert all(
+        is_bag(doc._.publius.bag.counts) and doc._.publius.guarantee.epsilon_total == 40 for doc in made
+    )
+    assert [ledger.document(f"d{place}").releases for place in range(5)] == [1] * 5
+    assert len({doc._.publius.bag for doc in made}) == 5  # another draw in each process
+    again = Doc(nlp.vocab).from_bytes(made[0].to_bytes())
+    assert again._.publius == made[0]._.publius
+    (kept,) = DocBin(docs=made[:1], store_user_data=True).get_docs(nlp.vocab)
+    assert kept._.publius == made[0]._.publius
+
+
 def test_spacy_keeps_its_settings_in_the_configuration(nlp, tmp_path):
     import spacy
 

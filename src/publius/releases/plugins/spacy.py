@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from itertools import islice
 from typing import Any, Final, final
 
+import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Ledger
 from publius.releases.plugins.texts import Texts
+from publius.releases.release import Release
+from publius.text.bag import Bag
 
 NAME: Final = "publius"
+_RELEASE: Final = "publius.Release"
 
 
 @final
@@ -49,6 +55,29 @@ class Component:
     def from_disk(self, path: Any, *, exclude: Any = ()) -> Component:
         """See `to_disk`."""
         return self
+
+
+@srsly.msgpack_encoders(NAME)  # type: ignore[untyped-decorator]
+def _written(thing: Any, chain: Any = None) -> Any:
+    """A release as spaCy's own format has it, in which documents go from process to process and into files.
+
+    Without it what ``nlp.pipe(..., n_process=2)`` has released, and charged, would be lost on its way back.
+    """
+    if not isinstance(thing, Release):
+        return thing if chain is None else chain(thing)
+    _, (id, bag, guarantee, *rest) = thing.__reduce__()
+    return {_RELEASE: [id, list(bag.counts.items()), None if guarantee is None else asdict(guarantee), *rest]}
+
+
+@srsly.msgpack_decoders(NAME)  # type: ignore[untyped-decorator]
+def _read(found: Any, chain: Any = None) -> Any:
+    """See `_written`."""
+    if _RELEASE not in found:
+        return found if chain is None else chain(found)
+    id, counts, guarantee, labels, warning, words, kept, *rest = found[_RELEASE]
+    stated = None if guarantee is None else Guarantee(**guarantee)
+    order = (None if words is None else tuple(words), tuple(kept))
+    return Release(id, Bag(dict(counts)), stated, labels, warning, *order, *rest)
 
 
 @Language.factory(NAME, default_config={"settings": {}, "ledger": None})  # type: ignore[untyped-decorator]
