@@ -321,6 +321,15 @@ def test_a_kept_token_is_its_owners_alone_and_long_enough(tmp_path):
         assert content == "" or content not in str(refused.value)
 
 
+def test_no_token_of_somebody_else_is_taken(tmp_path, monkeypatch):
+    """Whoever made the file knows the token, whatever its mode says: root may read every file."""
+    path = tmp_path / "token"
+    kept_token(path)
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    with pytest.raises(PolicyError, match="belongs to somebody else"):
+        kept_token(path)
+
+
 def test_what_a_killed_explorer_left_is_removed_by_the_next_and_said(stored, tmp_path):
     temporary, releases = tmp_path / "temporary", tmp_path / "releases"
     temporary.mkdir()

@@ -44,12 +44,18 @@ def new_token() -> str:
 def kept_token(path: Path) -> str:
     """The token in a file, which is made with a new one where there is none.
 
-    `PolicyError` where others than its owner may read or change the file, `DataError` where it holds no token of ours.
+    `PolicyError` where others may read or change the file, or it belongs to somebody else, who knows the token;
+    `DataError` where it holds no token of ours.
     """
     with os_errors("read", path):
         try:
             with path.open("rb") as file:
-                if os.fstat(file.fileno()).st_mode & 0o077:
+                status = os.fstat(file.fileno())
+                if status.st_uid != os.geteuid():
+                    raise PolicyError(
+                        f"{shown(path)} belongs to somebody else, who knows the token in it: name a new file"
+                    )
+                if status.st_mode & 0o077:
                     raise PolicyError(
                         f"others may read or change {shown(path)}, which holds a token: chmod 600, or name a new file"
                     )
