@@ -23,6 +23,7 @@ from publius.privacy.ledger import Ledger
 from publius.privacy.promise import promise
 from publius.releases.engines import protect_corpus
 from publius.releases.measured import Sources
+from publius.releases.page_parts import row_in_words, sample_row
 from publius.releases.plan import Experiment, Plan
 from publius.releases.protect import protect, release
 from publius.releases.signoff import evidence
@@ -85,6 +86,13 @@ def test_pages_and_read_me_say_what_is_kept(embeddings, tmp_path, keep):
         assert ("the punctuation" in said) == (keep in ("punctuation", "all"))
         assert ("stand as in the document" in said) == (keep != "none")
     assert "near those of the document" not in str(found["sentences"])
+    assert ("stands in a row; what is kept unprotected apart" in " ".join(read_me.split())) == (
+        keep != "none"
+    )
+    assert found["not_promised"][0] == "What a row tells is not hidden: it is what is released."
+    keys = row_in_words(sample_row(tmp_path / "out"))
+    assert "words, text: the same in their order" in keys
+    assert "kept: the places of what stands as in the document." in keys
 
 
 @settings(max_examples=60, deadline=None)

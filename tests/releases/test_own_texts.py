@@ -265,6 +265,7 @@ def test_how_many_documents_an_author_has_is_said_or_that_nobody_counted(monkeyp
     assert "One author has 9: together they are within 63 nats" in several
     assert "--documents-per-author 9" in several
     assert "--documents-per-author" not in said(AuthorCounts(12, 0, 9, 2, 0.7, 7.0), declared=9)
+    assert "--documents-per-author" not in said(AuthorCounts(12, 0, 9, 2, 0.7, None))
 
 
 def test_a_kept_column_whose_values_few_authors_share_leaves_no_verdict(tmp_path, plan):

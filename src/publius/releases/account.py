@@ -317,11 +317,11 @@ def _stays(found: Mapping[str, Any]) -> str:
 def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
     """What a signer could take to be promised and is not."""
     if found["kind"] != SUMMARY:
-        kept = found.get("preserve")
+        told = found["bound"] is not None and found["tells_preserved"]
         yield (
-            "What a row tells is not hidden: it is what is released."
-            if found["bound"] is not None and not found["tells_preserved"]
-            else f"The {kept or 'content'} that is kept is not hidden: it is what is released."
+            f"The {found['preserve']} that is kept is not hidden: it is what is released."
+            if told
+            else "What a row tells is not hidden: it is what is released."
         )
     if found["kind"] == ORDERED_TEXT:
         yield "The order of a text is not hidden."

@@ -214,7 +214,7 @@ def links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
     if numbers == SHUFFLED:
         yield (
             "Documents are numbered, and stand in the files, in a random order that was kept nowhere: neither a "
-            "number nor a place tells which text a bag was made from."
+            "number nor a place tells which text a row was made from."
         )
     elif numbers or _numbered(release):
         yield (
@@ -287,6 +287,8 @@ _KEYS: Final = {
     "it is.",
     "id": "id: the name of the row.",
     "bag": "bag: words, and how often each; size: how many in all.",
+    "words": "words, text: the same in their order, with what is kept between them.",
+    "kept": "kept: the places of what stands as in the document.",
     "prototype": "prototype: number of the public list that they are from.",
 }
 """What the keys of a row mean, for whoever reads the first side."""

@@ -54,10 +54,11 @@ def read_me(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> str:
 
 def may_and_may_not(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Sentences on the use of a release by those who receive it: here and on their page in the same words."""
+    kept = "; what is kept unprotected apart" if stand(manifest.get("kept_between", "none")) else ""
     yield (
-        "What must not be concluded: that somebody wrote what stands in a row; that a single row is right; that a word "
-        "which many rows have was frequent in the documents; how many people there are, since one may have several "
-        f"rows. Count rows{'' if votes_of(manifest) is None else _LIMITS}."
+        f"What must not be concluded: that somebody wrote what stands in a row{kept}; that a single row is right; that "
+        "a word which many rows have was frequent in the documents; how many people there are, since one may have "
+        f"several rows. Count rows{'' if votes_of(manifest) is None else _LIMITS}."
     )
     if "probability_kept" in manifest and manifest["kind"] != DECLARED_VALUE:
         yield (

@@ -171,7 +171,7 @@ def tell_authors(flow: ReleaseWorkflow) -> None:
         return
     typer.echo(f"   {printable(own.sentence)}")
     most = walk.choices.documents_per_author
-    if most is None and own.most > 1:
+    if most is None and own.most > 1 and own.bound is not None:  # of words nothing is stated for an author
         typer.echo(
             "   What rows without ids promise an author is stated for one document each; for others declare the most\n"
             f"   with --documents-per-author {own.most}."
