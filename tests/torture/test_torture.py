@@ -2,13 +2,15 @@
 
 import importlib.util
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
 from audit import hostile_files
-from publius.audit.forking import apart
+from publius.audit.checkout import attach
 from publius.audit.outcomes import failures
 from publius.errors import PubliusError
+from publius.files.workers import spawning
 from torture import bench, canaries, fuzz, malformed
 from torture.children import run_child
 from torture.faults import Replace, Save, torture_faults
@@ -22,7 +24,14 @@ from torture.watching import torture_watch, torture_watch_steps
 fork_only = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
 
 
-# Forks are made in a process of their own: pytest's has threads, whose locks a fork would take along.
+@pytest.fixture(scope="module")
+def apart():
+    """Forks are made in a process of their own: pytest's has threads, whose locks a fork would take along.
+
+    One process for all parts: to start it takes longer than most of them.
+    """
+    with ProcessPoolExecutor(1, spawning(), attach) as process:
+        yield lambda function, *arguments: process.submit(function, *arguments).result()
 
 
 def hanging_child():
@@ -58,39 +67,39 @@ def test_a_release_without_its_last_bag_is_not_whole(format, tmp_path):
 
 
 @fork_only
-def test_kills():
+def test_kills(apart):
     assert figure(apart(torture_kills, 4), "kills") == 4
 
 
 @fork_only
-def test_kills_of_paid_runs():
+def test_kills_of_paid_runs(apart):
     assert figure(apart(torture_observable, 4), "kills of paid runs") == 4
 
 
 @fork_only
-def test_watch():
+def test_watch(apart):
     """``make torture`` does it with 10,000 files and 50 kills."""
     assert figure(apart(torture_watch, 100, 3), "watch kills") == 3
 
 
 @fork_only
 @pytest.mark.parametrize(("stride", "kills"), [(12, 2), pytest.param(1, 30, marks=pytest.mark.long)])
-def test_watch_killed_before_each_step(stride, kills):
+def test_watch_killed_before_each_step(apart, stride, kills):
     assert figure(apart(torture_watch_steps, stride), "watch steps") >= kills
 
 
 @fork_only
-def test_full_disk():
+def test_full_disk(apart):
     assert figure(apart(torture_full_disk, 15), "full disks") >= 8
 
 
 @fork_only
-def test_memory_limit():
+def test_memory_limit(apart):
     assert figure(apart(torture_memory, 8), "memory limits that hit") >= 1
 
 
 @fork_only
-def test_a_child_that_hangs_is_killed():
+def test_a_child_that_hangs_is_killed(apart):
     ended, result = apart(hanging_child)
     assert (ended, result) == (9, None)
 
@@ -135,12 +144,13 @@ def test_canaries_are_found_where_they_are_let_out(home, tmp_path):
     assert canaries.WORD in canaries.contents(tmp_path / "out")
 
 
-def test_concurrent_ledgers():
+@pytest.mark.long
+def test_concurrent_ledgers(apart):
     assert figure(apart(torture_concurrent, 3, 10), "passed") == 15
 
 
 @fork_only
-def test_ledger_kills():
+def test_ledger_kills(apart):
     assert figure(apart(torture_ledger_kills, 8), "ledger kills and full disks") >= 2
 
 
