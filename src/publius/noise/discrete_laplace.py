@@ -171,16 +171,7 @@ class DiscreteLaplace:
         """
         if summed < 1:
             raise UsageError(f"a sum needs at least one cell, not {summed}")
-        allowed = float(_allowed(level, cells)) * (1 - 1e-12)
-        spread = math.sqrt(summed) * self.deviation
-        reach = 64 + 16 * spread + 64 * float(self.scale)
-        if summed == 1 or allowed <= 4 * _TRANSFORM_ERROR:
-            return self.half_width(level, cells=cells) if summed == 1 else self._chernoff(summed, allowed)
-        points = 2 ** math.ceil(math.log2(2 * reach))
-        if points > _LARGEST_TRANSFORM:
-            return self._chernoff(summed, allowed)
-        tails = self._tails_of_sum(summed, points) + _TRANSFORM_ERROR
-        return int(np.flatnonzero(tails <= allowed)[0])
+        return _width_of_sum(self, summed, level, cells)
 
     def _fits(self, width: int, allowed: Decimal) -> bool:
         return 2 * self._above(width) * (1 + Decimal(10) ** -40) <= allowed
@@ -206,6 +197,21 @@ class DiscreteLaplace:
         )
         needed = (summed * logarithms + math.log(2 / allowed)) / steps
         return max(0, math.ceil(float(needed.min()) * (1 + 1e-9)))
+
+
+@functools.lru_cache(1024)
+def _width_of_sum(noise: DiscreteLaplace, summed: int, level: float, cells: int) -> int:
+    """`DiscreteLaplace.half_width_of_sum`; a summary asks the same several times, of public numbers alone."""
+    allowed = float(_allowed(level, cells)) * (1 - 1e-12)
+    spread = math.sqrt(summed) * noise.deviation
+    reach = 64 + 16 * spread + 64 * float(noise.scale)
+    if summed == 1 or allowed <= 4 * _TRANSFORM_ERROR:
+        return noise.half_width(level, cells=cells) if summed == 1 else noise._chernoff(summed, allowed)
+    points = 2 ** math.ceil(math.log2(2 * reach))
+    if points > _LARGEST_TRANSFORM:
+        return noise._chernoff(summed, allowed)
+    tails = noise._tails_of_sum(summed, points) + _TRANSFORM_ERROR
+    return int(np.flatnonzero(tails <= allowed)[0])
 
 
 @final

@@ -59,12 +59,19 @@ def file(rows, tmp_path):
     return path
 
 
-@pytest.fixture
-def released(reference, file, tmp_path):
-    """A folder at epsilon 4, all statistics with a share."""
+@pytest.fixture(scope="module")
+def made(reference, rows, tmp_path_factory):
+    """A folder at epsilon 4, all statistics with a share, that tests copy."""
+    place = tmp_path_factory.mktemp("made")
+    (place / "letters.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     summary = Summary(reference, 4, by=BY, shares="totals=0.25,themes=0.5,subjects=0.25")
-    folder = tmp_path / "summary"
-    return folder, summarize(summary.corpus(file), summary, folder)
+    return place / "summary", summarize(summary.corpus(place / "letters.jsonl"), summary, place / "summary")
+
+
+@pytest.fixture
+def released(made, tmp_path):
+    folder, finished = made
+    return shutil.copytree(folder, tmp_path / "summary"), finished
 
 
 def test_rows_of_one_thing_have_one_name_in_all_files(released):
