@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from publius.text.bag import Bag
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+_NONE: Final = np.zeros(0, np.int32)
 
 Pieces = Callable[[str], Sequence[str]]
 """The features of one word, in any order, repeated as often as they occur."""
@@ -48,7 +51,7 @@ class FeatureCounts:
         self._pieces, self._limit = pieces, limit
         self.names: tuple[str, ...] = ()
         self._columns: dict[str, int] = {}
-        self._cache: dict[str, Counter[int]] = {}
+        self._cache: dict[str, tuple[NDArray[np.int32], NDArray[np.int32]]] = {}
 
     def fit(self, bags: Sequence[Bag]) -> FeatureCounts:
         """Learn the features of ``bags``."""
@@ -69,23 +72,20 @@ class FeatureCounts:
         """Counts of shape (bags, features), float64; what was not met in fitting is left out."""
         from scipy.sparse import csr_array
 
-        rows, columns, values = [], [], []
-        for row, bag in enumerate(bags):
-            for word, count in bag.counts.items():
-                for column, times in self._pieces_of(word).items():
-                    rows.append(row)
-                    columns.append(column)
-                    values.append(times * count)
-        shape = (len(bags), len(self.names))
-        return csr_array(
-            (np.array(values, np.float64), (np.array(rows, np.int32), np.array(columns, np.int32))), shape
-        )
+        held = [self._pieces_of(word) for bag in bags for word in bag.counts]
+        counts = np.array([count for bag in bags for count in bag.counts.values()], np.int64)
+        words = np.array([len(bag.counts) for bag in bags], np.int64)
+        sizes = np.array([places.size for places, _ in held], np.int64)
+        columns = np.concatenate([_NONE, *(places for places, _ in held)])
+        values = np.concatenate([_NONE, *(times for _, times in held)]) * np.repeat(counts, sizes)
+        rows = np.repeat(np.repeat(np.arange(len(bags), dtype=np.int32), words), sizes)
+        return csr_array((values.astype(np.float64), (rows, columns)), (len(bags), len(self.names)))
 
-    def _pieces_of(self, word: str) -> Counter[int]:
+    def _pieces_of(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The columns of a word's pieces, and how often each is there."""
         if word not in self._cache:
-            self._cache[word] = Counter(
-                self._columns[piece] for piece in self._pieces(word) if piece in self._columns
-            )
+            found = Counter(self._columns[piece] for piece in self._pieces(word) if piece in self._columns)
+            self._cache[word] = np.array([*found], np.int32), np.array([*found.values()], np.int32)
         return self._cache[word]
 
 
