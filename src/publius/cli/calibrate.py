@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
@@ -92,8 +91,9 @@ def _search(
     from publius.evaluation.calibration import calibrate
     from publius.evaluation.report import write_report
     from publius.evaluation.summary import summarize
+    from publius.mechanisms.threads import processors
 
-    count, start, precision = work.workers or os.cpu_count() or 1, settings.start, settings.precision
+    count, start, precision = work.workers or processors(), settings.start, settings.precision
     with progress_shown(quiet=json) as progress:
         found = calibrate(evaluation, aim, start=start, precision=precision, workers=count, progress=progress)
     results = evaluation.results()

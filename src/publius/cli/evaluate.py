@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,6 +69,7 @@ def evaluate(
     from publius.evaluation.prepare import prepared
     from publius.evaluation.runner import EvaluationRequest
     from publius.evaluation.verdict import Limits, write_limits
+    from publius.mechanisms.threads import processors
 
     if release is not None:
         settings = _as_released(ctx, settings, release)
@@ -86,9 +86,7 @@ def evaluate(
     if said := what_is_sent(evaluation):
         say(said, plain=True)
     with progress_shown(quiet=json) as progress:
-        evaluation.run(
-            evaluation.request.cells(), workers=work.workers or os.cpu_count() or 1, progress=progress
-        )
+        evaluation.run(evaluation.request.cells(), workers=work.workers or processors(), progress=progress)
     write_limits(chosen, output)
     _finish(evaluation.results(), output, json=json)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -92,6 +91,7 @@ def obfuscate(
 
     The bags keep their topic or meaning, or their words: --preserve.
     """
+    from publius.mechanisms.threads import processors
     from publius.releases.engines import started_early
     from publius.releases.engines.run import check_presence
     from publius.releases.preflight import check_loss
@@ -114,7 +114,7 @@ def obfuscate(
     check_own_mechanism(plan, settings.mechanism, settings.parameters)
     if shuffled:
         _check_crowd(plan, corpus)
-    run = replace(work, workers=work.workers or os.cpu_count())
+    run = replace(work, workers=work.workers or processors())
     with started_early(corpus, plan, run, forked=True) as runner:
         looked = look_first(
             corpus, plan, allow_padding=allow_padding or settings.experiment, skip_bad=work.skip_bad

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -95,6 +94,7 @@ def _run(
     going: SummaryRunSettings,
     authors: int | None,
 ) -> Finished:
+    from publius.mechanisms.threads import processors
     from publius.privacy.ledger import Ledger
     from publius.releases.summaries import run
 
@@ -105,7 +105,7 @@ def _run(
     with progress_bar("documents", corpus.count_hint) as progress:
         return run.summarize(
             corpus, summary, output, ledger=book, compare=going.compare, authors=authors,
-            engine=going.engine, master=going.master, workers=going.workers or os.cpu_count(),
+            engine=going.engine, master=going.master, workers=going.workers or processors(),
             progress=progress, notice=lambda text: say(printable(text)),
         )  # fmt: skip
 

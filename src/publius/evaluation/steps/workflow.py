@@ -6,7 +6,6 @@ A terminal asks between the steps and calls them in its own process. The page ca
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from publius.evaluation.steps.answers import Choices, config_text
 from publius.evaluation.steps.older import LEARNED, PUBLIC
 from publius.evaluation.steps.walk import CONFIG, EVALUATION, OWN, RELEASE, SIGNOFF, Step, Walk
 from publius.files import check_new_folder, new_folder, private_folder, remove_leftovers, write_file
+from publius.mechanisms.threads import processors
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import RunSummary
 from publius.releases.measured import Measured
@@ -190,7 +190,7 @@ class ReleaseWorkflow:
 
             more(0)
             plan = self._looked[1] if self._looked else self.walk.plan()
-            return self.walk.release(self.folder, plan, more, os.cpu_count() or 1, self._ledger)
+            return self.walk.release(self.folder, plan, more, processors(), self._ledger)
 
     def sign(self) -> None:
         """Write the page that someone signs, and the one for receivers."""
