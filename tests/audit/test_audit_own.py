@@ -63,7 +63,7 @@ def test_a_summary_with_noise_for_fewer_documents_than_count_is_refuted(tmp_path
     assert found.lower_bound > found.claimed == 1
 
 
-@pytest.mark.parametrize(("draws", "told"), [(3_000, 0.1), pytest.param(12_000, 0.6, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("draws", "told"), [(1_500, 0.03), pytest.param(12_000, 0.6, marks=pytest.mark.long)])
 def test_a_summary_by_its_draws_alone(tmp_path, draws, told):
     """An author who is left out: the draws that do not refute the claim would refute ``told`` of it."""
     found = verdict(tmp_path, "python:audit.own_mechanisms:totals", own.AUTHORS, draws)
@@ -72,7 +72,7 @@ def test_a_summary_by_its_draws_alone(tmp_path, draws, told):
 
 
 def test_a_summary_that_bounds_nobodys_documents_is_refuted_by_its_draws(tmp_path):
-    found = verdict(tmp_path, "python:audit.own_mechanisms:everything_counted", own.AUTHORS, 2_000)
+    found = verdict(tmp_path, "python:audit.own_mechanisms:everything_counted", own.AUTHORS, 1_000)
     assert found.verdict == "refuted"
     assert found.lower_bound > 2 * own.AUTHORS["epsilon"]
 
