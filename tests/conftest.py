@@ -155,15 +155,17 @@ def one_processor():
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """The figures of evaluations are made and not drawn, which takes longer: for tests that do not look at them."""
+    """The figures of evaluations and summaries are made and not drawn, which takes longer: for tests without an eye."""
     from publius.evaluation import plots
     from publius.releases.drawing import pyplot
+    from publius.releases.summaries import pictures
 
     def svg(figure):
         pyplot().close(figure)
         return "<svg></svg>"
 
-    monkeypatch.setattr(plots, "svg", svg)
+    for module in (plots, pictures):
+        monkeypatch.setattr(module, "svg", svg)
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,10 @@ from homes import home_at
 FENCES = [pytest.param(fence, id=f"{fence.row}: {fence.name}") for fence in all_fences()]
 
 
+# Those of the one fence that looks at figures are drawn in processes of their own.
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
