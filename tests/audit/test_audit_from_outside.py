@@ -31,10 +31,26 @@ def test_every_broken_version_is_found_or_it_is_said_why_not():
     assert {each.name for each in catalog()} == {*FOUND, *NOT_FOUND}
     assert not {*FOUND} & {*NOT_FOUND}
     assert all(NOT_FOUND.values())
+    assert {*FOUND} >= ALIKE
+
+
+ALIKE = {
+    *(f"finite: {each}" for each in ("normalizers forgotten in the constant", "constant of the nearest pair",
+                                     "weights underflow")),
+    *(f"release: {each}" for each in ("unknown words pass", "keeps its document", "text in a repr")),
+    *(f"document: {each}" for each in (
+        "normalizer forgotten", "no share for every prototype", "probabilities of eight bits",
+        "bound stated 2 % too small", "none of these not counted in M", "margin squared", "margin all or nothing",
+        "epsilon stated at half", "epsilon stated for a sharp choice", "sums of features instead of means",
+        "mean over distinct words", "a word that counts five times",
+    )),
+}  # fmt: skip
+"""Each is refuted as two that are quick are: by the same kind of case, of the same look and unit of claim."""
 
 
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[] if view.quick else pytest.mark.long) for name, view in FOUND.items()
+    pytest.param(name, marks=[] if view.quick and name not in ALIKE else pytest.mark.long)
+    for name, view in FOUND.items()
 ])  # fmt: skip
 def test_a_broken_version_is_found(tmp_path, name):
     found = verdict(tmp_path, name)
