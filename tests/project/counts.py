@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import json
 import re
 import subprocess
@@ -102,15 +103,20 @@ def asks_of_kind(node: ast.AST) -> bool:
     return False
 
 
+@functools.lru_cache(1)
+def _nodes(tree: ast.AST) -> list[ast.AST]:
+    return [*ast.walk(tree)]
+
+
 def questions(tree: ast.AST) -> set[int]:
     """The lines of questions of kind."""
-    return {node.lineno for node in ast.walk(tree) if asks_of_kind(node)}
+    return {node.lineno for node in _nodes(tree) if asks_of_kind(node)}
 
 
 def unions(tree: ast.AST) -> set[int]:
     """The lines on which an annotation takes both kinds of mechanism or of guarantee."""
     found = set()
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             names = [name for name in _names(node) if KINDS.fullmatch(name)]
             if len(names) > 1:
@@ -120,7 +126,7 @@ def unions(tree: ast.AST) -> set[int]:
 
 def _imports(tree: ast.AST) -> int:
     """Import statements of a module, wherever they stand."""
-    return sum(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree))
+    return sum(isinstance(node, ast.Import | ast.ImportFrom) for node in _nodes(tree))
 
 
 def _source(package: Path) -> Iterator[tuple[str, str, ast.Module]]:
@@ -132,13 +138,15 @@ def _source(package: Path) -> Iterator[tuple[str, str, ast.Module]]:
 def source_counts(checkout: Path) -> dict[str, Any]:
     """What the source says."""
     files = list(_source(checkout / "src" / "publius"))
-    classes = Counter(
-        node.name for _, _, tree in files for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
-    )
+    classes: Counter[str] = Counter()
+    asked, annotated, imports = {}, {}, []
+    for name, _, tree in files:  # one after the other: the nodes of the last are at hand
+        classes.update(node.name for node in _nodes(tree) if isinstance(node, ast.ClassDef))
+        imports.append(_imports(tree))
+        if not name.startswith("mechanisms/"):
+            asked[name], annotated[name] = len(questions(tree)), len(unions(tree))
+    imports.sort()
     doubles = {name: count for name, count in sorted(classes.items()) if count > 1}
-    asked = {name: len(questions(tree)) for name, _, tree in files if not name.startswith("mechanisms/")}
-    annotated = {name: len(unions(tree)) for name, _, tree in files if not name.startswith("mechanisms/")}
-    imports = sorted(_imports(tree) for _, _, tree in files)
     return {
         "modules": len(files),
         "lines": sum(len(text.splitlines()) for _, text, _ in files),
