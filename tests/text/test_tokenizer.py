@@ -142,7 +142,7 @@ def test_tokenizing_is_lazy(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "hostile", ["a" * 2_000_000, "a'" * 500_000, "'s" * 500_000, "x-" * 500_000, "1," * 500_000]
+    "hostile", ["a" * 400_000, "a'" * 100_000, "'s" * 100_000, "x-" * 100_000, "1," * 100_000]
 )
 def test_hostile_words_take_linear_time(hostile):
     for profile in PROFILES:
