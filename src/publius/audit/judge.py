@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -35,7 +35,7 @@ from publius.audit.case import (
     repeats,
 )
 from publius.audit.claim import AUTHOR, DOCUMENT, SAID, WORD, Claim, Input
-from publius.audit.looks import WHOLE, Look, holds, looks
+from publius.audit.looks import WHOLE, Look, holds, looks, seen
 from publius.audit.outputs import Output
 from publius.audit.pairs import Pair, pairs, unknown_inputs
 from publius.audit.target import Row, Target
@@ -421,16 +421,27 @@ def _best(
     """
     (found_x, rated_x), (found_y, rated_y) = (_parted(each, rng) for each in (x, y))
     best: tuple[float, Look, tuple[Output, ...]] | None = None
+    every = {**x, **y}
     for look in looks(x, y):
-        event = _best_event(counted(look, found_x), counted(look, found_y), delta, score)
-        rated = _rated(counted(look, rated_x), counted(look, rated_y), event, delta, score)
+        shown = {output: seen(look, output) for output in every}
+        event = _best_event(_by(shown, found_x), _by(shown, found_y), delta, score)
+        rated = _rated(_by(shown, rated_x), _by(shown, rated_y), event, delta, score)
         if best is None or rated > best[0]:
-            whole = counted(look, x), counted(look, y)
+            whole = _by(shown, x), _by(shown, y)
             few = len(whole[0] | whole[1]) <= _FEW
             best = rated, look, _best_event(*whole, delta, score) if few else event
     if best is None:
         raise DataError("there is nothing to look at")
     return best
+
+
+def _by(shown: Mapping[Output, Output], outputs: Counter[Output]) -> Counter[Output]:
+    """As `counted`, where what is ``shown`` of each output is known: it is asked for up to six times."""
+    found: dict[Output, int] = {}
+    for output, count in outputs.items():
+        value = shown[output]
+        found[value] = found.get(value, 0) + count
+    return Counter(found)
 
 
 def _parted(outputs: Counter[Output], rng: Generator) -> tuple[Counter[Output], Counter[Output]]:
