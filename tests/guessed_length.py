@@ -34,7 +34,7 @@ def boosting(x, targets, other):
     from sklearn.ensemble import GradientBoostingRegressor
 
     often = np.argsort(-(x > 0).sum(axis=0))[:60]
-    model = GradientBoostingRegressor(n_estimators=25, max_depth=2, random_state=1)
+    model = GradientBoostingRegressor(n_estimators=12, learning_rate=0.2, max_depth=2, random_state=1)
     return np.column_stack([model.fit(x[:, often], y).predict(other[:, often]) for y in targets.T])
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 
 import numpy as np
@@ -14,6 +13,7 @@ import complaints
 from guessed_length import PREDICTORS, chance, excess
 from homes import home_at
 from publius.noise.randomness import seeded_rng
+from released import completed
 
 pytest.importorskip("sklearn", reason="the evaluation needs the extra evaluation")
 
@@ -36,9 +36,9 @@ def files(tmp_path_factory):
 
 
 def publius(files, *arguments):
-    environment = {**os.environ, "PUBLIUS_HOME": str(files["home"])}
-    call = [sys.executable, "-m", "publius", *map(str, arguments)]
-    return subprocess.run(call, capture_output=True, text=True, check=False, env=environment)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PUBLIUS_HOME", str(files["home"]))
+        return completed(*arguments)
 
 
 @pytest.fixture(scope="module")
