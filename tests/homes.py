@@ -25,11 +25,32 @@ def _shared(name):
     return folder
 
 
+@cache
+def _of_all():
+    """A folder of all of pytest's workers, which goes with the last of them."""
+    if (run := os.environ.get("PYTEST_XDIST_TESTRUNUID")) is None:
+        return _shared("all")
+    folder = Path(tempfile.gettempdir(), f"publius-tests-{run}")
+    folder.mkdir(0o700, exist_ok=True)
+    mine = folder / f"worker-{os.getpid()}"
+    mine.touch()
+    atexit.register(_leave, folder, mine)
+    return folder
+
+
+def _leave(folder, mine):
+    mine.unlink(missing_ok=True)
+    if not any(folder.glob("worker-*")):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def home_at(folder):
     """The new folder ``folder`` as a home; what is made of the packaged vectors lies in all homes."""
     folder.mkdir(0o700)
     for name in SHARED:
-        (folder / name).symlink_to(_shared(name))
+        shared = _of_all() / name
+        shared.mkdir(0o700, exist_ok=True)
+        (folder / name).symlink_to(shared)
     return folder
 
 
