@@ -4,12 +4,11 @@ The low bits of a float that was made from a document and noise betray the docum
 """
 
 import ast
-from pathlib import Path
+from functools import cache
 
-import publius
 from publius.mechanisms.registry import MECHANISMS
+from source_imports import FILES, PACKAGE, tree_of
 
-SOURCE = Path(publius.__file__).parent
 NOT_THE_LIBRARY = {"checks"}  # what only looks at synthetic worlds
 RANDOMNESS = {"rng", "rngs", "noise", "key", "run_key", "generator"}
 
@@ -48,10 +47,10 @@ DATA = {
 
 def public_functions():
     """(name, node) of every public function and method."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        if not NOT_THE_LIBRARY & set(path.relative_to(SOURCE).parts):
-            module = ".".join(path.relative_to(SOURCE).with_suffix("").parts[-2:])
-            yield from inside(ast.parse(path.read_text(encoding="utf-8")), "", module)
+    for path in FILES:
+        if not NOT_THE_LIBRARY & set(path.relative_to(PACKAGE).parts):
+            module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts[-2:])
+            yield from inside(tree_of(path), "", module)
 
 
 def inside(node, prefix, module):
@@ -67,7 +66,12 @@ def parameters(function):
     return {each.arg for each in arguments.posonlyargs + arguments.args + arguments.kwonlyargs}
 
 
+@cache
 def floats_with_randomness():
+    return [*_floats_with_randomness()]
+
+
+def _floats_with_randomness():
     for name, _, function in public_functions():
         returned = ast.unparse(function.returns) if function.returns else ""
         if "loat" in returned and parameters(function) & RANDOMNESS:
