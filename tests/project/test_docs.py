@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from benchmarks.commands import group as benchmarks
 from homes import home_at
+from project.test_ecosystem_pages import PAGES as RUN_ALONE
 from publius.cli import app, main
 from publius.vectors.catalogue import package_installed
 
@@ -162,7 +163,7 @@ def test_examples_run(page, tmp_path, monkeypatch, capsys, shared_home):
     stage(tmp_path)
     names = {}
     for block in (each for each in RUN if each.page == page):
-        if block.language == "python" and missing_modules(block):
+        if block.language == "python" and (missing_modules(block) or is_run_alone(block)):
             continue  # tests/project/test_ecosystem.py runs it where they are
         if block.language == "python":
             with pytest.MonkeyPatch.context() as path:
@@ -205,6 +206,12 @@ def missing_modules(block):
     """Of the modules that its first line asks for: ``# needs: pandas``."""
     asked = re.match(r"# needs: (.+)", block.text)
     return [name for name in asked[1].split(", ") if find_spec(name) is None] if asked else []
+
+
+def is_run_alone(block):
+    """By tests/project/test_ecosystem_pages.py, which compares all that is printed."""
+    page = block.page.relative_to(ROOT / "docs") if block.page.parent != ROOT else block.page
+    return str(page.with_suffix("")) in RUN_ALONE and block.text.startswith("# needs: ")
 
 
 def run_python(block, names, capsys):
