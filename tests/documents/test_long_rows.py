@@ -99,7 +99,7 @@ def test_a_run_goes_on_after_a_row_that_is_too_long(tmp_path, monkeypatch, name,
     before, after = WRAPPED[name]
     piece = b'\\"' if (name, piece) == ("a.jsonl", b'""') else piece
     path = tmp_path / name
-    path.write_bytes(before + piece * (12 * 2**20 // len(piece)) + after)
+    path.write_bytes(before + piece * (6 * 2**20 // len(piece)) + after)
     corpus = open_corpus(path, number=True, keep=("author",))
     tracemalloc.start()
     try:

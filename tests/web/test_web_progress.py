@@ -447,7 +447,7 @@ def test_the_command_of_an_explorer_that_was_killed_ends_and_nothing_half_made_s
             ) as answer:
                 return json.load(answer)
 
-        for role, count in (("texts", 30), ("older", 4_000)):
+        for role, count in (("texts", 30), ("older", 2_000)):
             ask(
                 f"/files?role={role}&name={role}.csv",
                 table(complaints(count, count)),
