@@ -26,6 +26,7 @@ from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.contents import FILES, check_contents
 from publius.releases.digests import file_digests
+from publius.releases.drawing import pyplot, svg
 from publius.releases.manifests import read_manifest_of
 from publius.releases.metadata import metadata_of
 from publius.releases.of_manifest import check_statements, in_order, not_checked
@@ -50,6 +51,14 @@ STRATA = ["card", "loan", "other"]
 def table(path):
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def undrawn():
+    """Pictures are made and not drawn, on the page and where it is made again; test_start_summary.py draws them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pictures, "svg", lambda figure: pyplot().close(figure) or "<svg></svg>")
+        yield
 
 
 @pytest.fixture
@@ -1247,8 +1256,9 @@ def test_every_column_is_explained(released):
 
 
 @pytest.mark.parametrize("months", [1, 5, 12, 13, 60])
-def test_few_months_are_named_below_a_trend(months):
+def test_few_months_are_named_below_a_trend(monkeypatch, months):
     """At most six labels stand beside each other, so that none covers the next."""
+    monkeypatch.setattr(pictures, "svg", svg)
     names = [f"{2020 + month // 12}-{month % 12 + 1:02}" for month in range(months)]
     rows = np.ones((2, months), np.int64)
     picture = pictures.trend(names, ["card", "loan"], rows, rows, rows)
