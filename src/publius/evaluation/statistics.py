@@ -92,7 +92,9 @@ def grouped_mean(
     He has as many texts as the author of a text drawn at random has in the mean, so a kind of author may be missing
     by chance. For authors with equally many texts that are all hits or all none this is the interval of Clopper and
     Pearson, and with many authors it becomes the usual one. That a limit is missed at most as often as it says, from
-    ten authors on and whatever kinds of authors there are, is shown by simulation (tests/evaluation).
+    ten authors on, is shown by simulation (tests/evaluation) for kinds of authors who are seen, or write no more than
+    these. Of a rare kind that writes much nobody knows whom no text is seen of: where 1 to 3 of a hundred authors write
+    20 to 100 texts each, all others one, and only they are named, the upper limit was missed in 7 to 35 of 100 samples.
     """
     table, places = np.asarray(values, np.float64), np.unique(groups, return_inverse=True)[1]
     count = len(table)
