@@ -292,6 +292,11 @@ def test_a_release_of_documents_is_judged_as_it_was_made(tmp_path, place, refere
         "signoff", tmp_path / "release", "--evaluation", tmp_path / "out", "--output", tmp_path / "page.html"
     )
     assert signed.exit_code == 0, signed.output
+    page = (tmp_path / "page.html").read_text()
+    assert "Nobody could look whether the reference learned from these texts" in page, (
+        "none of its texts is known"
+    )
+    assert "A label is right for" not in page
 
 
 def test_what_stands_beside_the_bags_of_a_release_is_named_as_not_judged(tmp_path, place):

@@ -3,6 +3,7 @@
 import csv
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from letters import AUTHORS, rows, text, write
 from publius.errors import DocumentError
 from publius.evaluation.dataset_files import open_dataset
 from publius.evaluation.own_data import Columns
+from publius.evaluation.readings import without_learned
 
 
 def table(path, records):
@@ -278,3 +280,17 @@ def test_texts_without_a_value_to_infer_are_counted(tmp_path):
 def test_a_field_that_was_named_and_is_nowhere_is_an_error(tmp_path, columns):
     with pytest.raises(DocumentError, match="is not there, or empty everywhere"):
         open_dataset(write(tmp_path / "rows.jsonl", rows()), columns=columns)
+
+
+def test_a_part_of_a_text_that_was_learned_from_is_not_attacked(tmp_path, embeddings):
+    """Texts are cut in two where nobody has a second one; what the vectors learned from is left out in part, too."""
+    rows_ = [{"author": author, "text": f"{author} {text(author, 1, 120)}"} for author in AUTHORS]
+    write(tmp_path / "public.jsonl", rows_[:1])
+    vectors = replace(embeddings, source={"format": "domain-vectors"})
+    found = open_dataset(write(tmp_path / "rows.jsonl", rows_))
+    kept = without_learned(found, vectors, "", tmp_path / "public.jsonl")
+    assert [each.author for each in found.unknown] == [*AUTHORS]
+    assert [each.author for each in kept.unknown] == [*AUTHORS[1:]]
+    assert "1 that the word vectors learned from is left out" in kept.split
+    assert "nobody could look whether the word vectors" in kept.unlooked, "no digest says that these were all"
+    assert without_learned(found, embeddings, "") is found, "of no texts of anybody's"

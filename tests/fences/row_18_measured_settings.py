@@ -4,15 +4,19 @@ import json
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import publius
 from fences import Fence
+from letters import AUTHORS, TOPICS, text, write
+from made_scores import clean, facts, line
 from publius.errors import PolicyError, PubliusError, UsageError
-from publius.evaluation import signed
+from publius.evaluation import prepare, signed, verdict
 from publius.evaluation.runner import EvaluationRequest, Results
+from publius.evaluation.steps.learning import learn
 from publius.evaluation.steps.summarizing import SummaryWorkflow
-from publius.settings import DOCUMENT_LENGTH, EvaluationSettings
+from publius.settings import DOCUMENT_LENGTH, EvaluationSettings, ExperimenterSettings
 from released import command
 
 
@@ -113,6 +117,55 @@ def _uncharged(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SummaryWorkflow, "commands", lambda flow, output, ledger=None: printed(flow, output))
 
 
+def _learned_texts(folder: Path) -> None:
+    """On texts that a reference was learned from it hardly errs, and by its errors authors are found.
+
+    Three of each author's seven texts are among those that it learned from, one of them in capitals.
+    """
+    rows = [
+        {"id": f"{author}{n}", "author": author, "topic": TOPICS[author], "text": text(author, n, 40)}
+        for author in AUTHORS
+        for n in range(17)
+    ]
+    before = [row for row in rows if int(row["id"][3:]) >= 4]
+    public = write(folder / "public.jsonl", [{**row, "text": row["text"].upper()} for row in before])
+    learn(public, "learned", label="topic")
+    asked = write(folder / "asked.jsonl", [row for row in rows if int(row["id"][3:]) < 7])
+    settings = EvaluationSettings(
+        reference="learned", bounds=(5.0,), adversaries=("originals",), tasks=("author",), parts=2
+    )
+
+    def found(corpus: Path) -> dict[str, object]:
+        place = folder / f"of {len(list(folder.iterdir()))}"
+        return prepare.prepared(
+            str(corpus), EvaluationRequest.of(settings), ExperimenterSettings(), place
+        ).facts
+
+    run = found(asked)
+    assert (run["unknown_texts"], run["unlooked"]) == (4 * 4, None), "it was attacked on texts it has learned"
+    assert "12 that the reference learned from are left out" in str(run["split"])
+    with pytest.raises(UsageError, match="learned from these texts"):
+        found(public)
+    public.rename(folder / "moved.jsonl")
+    assert str(found(asked)["unlooked"]).startswith("nobody could look whether the reference learned from")
+    with pytest.raises(UsageError, match="learned from these texts"):
+        found(folder / "moved.jsonl")
+
+
+def _whatever_it_has_learned(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(prepare, "without_learned", lambda dataset, public, corpus, learned: dataset)
+
+
+def _nobody_looked(folder: Path) -> None:
+    """What would be a PASS is none where the attacked texts may be those that the reference was learned from."""
+    lines = [clean(np.arange(1200) % 5 < 4, 0.26), line({"svm": (np.zeros(1200), 0.26)})]
+    for about, expected in (({"documents": {}, "unlooked": None}, "PASS"), ({"documents": {}}, "NO EVIDENCE"),
+                            ({"unlooked": "nobody could look"}, "NO EVIDENCE")):  # fmt: skip
+        found = verdict.judge(lines, verdict.Limits(adds_at_most=0.05), facts(1200, 97, 0.26) | about)
+        assert found is not None
+        assert (found.answer, "nobody" in found.text) == (expected, expected != "PASS"), found.text
+
+
 FENCES = (
     Fence(
         18, "an evaluation of other settings is refused by the name of each", _check,
@@ -121,6 +174,13 @@ FENCES = (
     Fence(
         18, "what followed from the rest is compared, too", _followed,
         lambda patch: patch.setattr(signed, "_check_followed", lambda manifest, found, folder: None),
+    ),
+    Fence(
+        18, "no text is attacked that the reference learned from", _learned_texts, _whatever_it_has_learned,
+    ),
+    Fence(
+        18, "nothing passes where nobody could look what the reference learned from", _nobody_looked,
+        lambda patch: patch.setattr(verdict, "unlooked_of", lambda facts: None),
     ),
     Fence(18, "an evaluation of bags is none of ordered text", _ordered, _bags_alone),
     Fence(18, "an evaluation measures the length of a release unless told otherwise", _default_length, _all_texts),

@@ -10,9 +10,11 @@ from letters import AUTHORS, text, write
 from publius.cli import app
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError, UsageError
+from publius.files.reading import files_sha256
 from publius.settings import CountedWordSettings
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.domain_vectors import DomainVectors
+from publius.vectors.learning.reference import remembered_texts
 
 pytest.importorskip("gensim", reason="extra domain is not installed")
 
@@ -55,6 +57,8 @@ def test_command(public):
     found = json.loads(result.stdout)
     assert Embeddings.load("own").dimension == found["dimension"] == 8
     assert "must be public" in found["source"]["notice"]
+    assert found["source"]["corpus_sha256"] == files_sha256([public])
+    assert remembered_texts(found["folder"]) == (public, "text")
 
 
 def test_refused(public, tmp_path):

@@ -13,6 +13,7 @@ from publius.errors import DataError, DocumentError, UsageError
 from publius.mechanisms.registry import make_mechanism
 from publius.settings import CountedWordSettings
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import remembered_texts
 from publius.vectors.learning.topic_metric import TopicMetric, centred_basis, clipped, log_odds
 from toy import WORDS
 
@@ -132,3 +133,4 @@ def test_the_command_says_which_rare_words_become_public(tmp_path):
     assert "Counted by authors; at least 5 use each" in said
     assert "brontide" not in said
     assert "brontide" not in Embeddings.load("people")
+    assert remembered_texts(Embeddings.load("people").folder) == (tmp_path / "public.jsonl", "text")

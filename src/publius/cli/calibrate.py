@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table, progress_shown
-from publius.cli.evaluate import CorpusArgument
+from publius.cli.evaluate import CorpusArgument, say_unlooked
 from publius.cli.options import Json, MechanismCommand, options
 from publius.settings import (
     CalibrationSettings,
@@ -93,6 +93,7 @@ def _search(
     from publius.evaluation.summary import summarize
     from publius.mechanisms.threads import processors
 
+    say_unlooked(evaluation)
     count, start, precision = work.workers or processors(), settings.start, settings.precision
     with progress_shown(quiet=json) as progress:
         found = calibrate(evaluation, aim, start=start, precision=precision, workers=count, progress=progress)

@@ -123,7 +123,7 @@ def fit(
     metric = TopicMetric(label, words, clip, counted, mixed, weight, read.tokenizer, read.stop_words)
     keep = tuple(dict.fromkeys(each for each in (label, counted.author_field) if each is not None))
     corpus = open_corpus(public_corpus, text_field=read.text_field, keep=keep, number=True)
-    _show_made(metric.fit(corpus, name=name).save(folder), json)
+    _keep(metric.fit(corpus, name=name), folder, public_corpus, read.text_field, json=json)
 
 
 @options()
@@ -154,7 +154,16 @@ def train(
     )
     keep = () if counted.author_field is None else (counted.author_field,)
     corpus = open_corpus(public_corpus, text_field=read.text_field, keep=keep, number=True)
-    _show_made(recipe.train(corpus, name=name).save(folder), json)
+    _keep(recipe.train(corpus, name=name), folder, public_corpus, read.text_field, json=json)
+
+
+def _keep(learned: Embeddings, folder: Path, texts: Path, text_field: str, *, json: bool) -> None:
+    """Store vectors beside a note of where their texts lie: none of these is to be attacked as if they were new."""
+    from publius.vectors.learning.reference import remember_texts
+
+    made = learned.save(folder)
+    remember_texts(folder, texts, text_field)
+    _show_made(made, json)
 
 
 def _show_made(made: Embeddings, json: bool) -> None:

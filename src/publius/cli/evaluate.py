@@ -17,7 +17,7 @@ from publius.option import declared
 from publius.settings import EvaluationSettings, ExperimenterSettings, VerdictSettings
 
 if TYPE_CHECKING:
-    from publius.evaluation.runner import Results
+    from publius.evaluation.runner import Evaluation, Results
     from publius.evaluation.verdict import Verdict
 
 CorpusArgument = Annotated[
@@ -83,12 +83,19 @@ def evaluate(
 
         check_same(release, request, evaluation.setting)
         chosen = replace(chosen, aside=aside_of(release))
+    say_unlooked(evaluation)
     if said := what_is_sent(evaluation):
         say(said, plain=True)
     with progress_shown(quiet=json) as progress:
         evaluation.run(evaluation.request.cells(), workers=work.workers or processors(), progress=progress)
     write_limits(chosen, output)
     _finish(evaluation.results(), output, json=json)
+
+
+def say_unlooked(evaluation: Evaluation) -> None:
+    """Say where nobody knows whether what protects the texts has learned from them."""
+    if said := evaluation.facts["unlooked"]:
+        say(f"{said[0].upper()}{said[1:]}.", plain=True)
 
 
 def _is_summary(release: Path) -> bool:

@@ -31,6 +31,7 @@ class LabeledText:
         sensitive: the value of a field that an adversary is to infer; None where there is none.
         part: where every text is attacked by those who learned without it, the part that it is in; None otherwise,
             and for a text that all may learn from.
+        whole: the text that it was cut from; empty where it is one itself.
         place: file and row, for errors, which must not say the id; empty where it has none.
 
     """
@@ -42,6 +43,7 @@ class LabeledText:
     role: Role
     sensitive: str | None = field(default=None, repr=False)
     part: int | None = None
+    whole: str = field(default="", repr=False, compare=False)
     place: str = field(default="", repr=False, compare=False)
 
     @property
@@ -56,7 +58,7 @@ class Dataset:
     """Texts by role, checked by `make_dataset`.
 
     ``split`` says how they came to their roles; ``alone`` that no author is known and every unknown text stands for
-    one of its own.
+    one of its own; ``unlooked`` why nobody knows whether what protects the unknown texts has learned from them.
     """
 
     known: tuple[LabeledText, ...]
@@ -64,6 +66,7 @@ class Dataset:
     topics: tuple[LabeledText, ...]
     split: str = "the roles that were given"
     alone: bool = False
+    unlooked: str | None = None
 
     @property
     def tasks(self) -> tuple[Task, ...]:

@@ -372,6 +372,7 @@ def _left_out(count: int, why: str) -> str:
 def _halves(text: LabeledText) -> tuple[LabeledText, LabeledText]:
     words = list(tokenize(text.text, "word2vec"))
     half = len(words) // 2
+    text = replace(text, whole=text.text)
     return (
         replace(text, id=f"{text.id}-known", text=" ".join(words[:half]), role="known"),
         replace(text, id=f"{text.id}-unknown", text=" ".join(words[half:]), role="unknown"),

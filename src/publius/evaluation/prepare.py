@@ -11,7 +11,7 @@ from publius.evaluation.dataset_files import open_dataset
 from publius.evaluation.encoding import encode_dataset, without_rejected
 from publius.evaluation.language_choice import language_adversary
 from publius.evaluation.own_data import Columns
-from publius.evaluation.readings import reference_reading
+from publius.evaluation.readings import reference_reading, without_learned
 from publius.evaluation.report import write_report
 from publius.evaluation.runner import Evaluation, EvaluationRequest, Results, facts_of
 from publius.evaluation.same_run import key_of
@@ -20,10 +20,20 @@ from publius.evaluation.verdict import Verdict, judge, read_limits
 from publius.settings import ExperimenterSettings
 from publius.text.bag import Encoding
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
 
 
-def prepared(corpus: str, request: EvaluationRequest, work: ExperimenterSettings, output: Path) -> Evaluation:
-    """The evaluation with its texts read and encoded."""
+def prepared(
+    corpus: str,
+    request: EvaluationRequest,
+    work: ExperimenterSettings,
+    output: Path,
+    learned: Path | None = None,
+) -> Evaluation:
+    """The evaluation with its texts read and encoded, but for those that what protects them has learned from.
+
+    ``learned`` may hold these: see `without_learned`.
+    """
     request = request.together_with(output)
     vectors = Embeddings.load(request.embeddings)
     encoding = Encoding.of(
@@ -34,6 +44,10 @@ def prepared(corpus: str, request: EvaluationRequest, work: ExperimenterSettings
     )
     dataset = open_dataset(corpus, work.topics, columns, request.parts)
     dataset, encoding = without_rejected(dataset, vectors, encoding)
+    if "embeddings" in request.reads:
+        dataset = without_learned(dataset, vectors, corpus, learned)
+    if request.reference is not None and "reference" in request.reads:
+        dataset = without_learned(dataset, Reference.load(request.reference), corpus, learned)
     request = replace(request, tasks=check_tasks(dataset, request.tasks))
     data = encode_dataset(dataset, vectors, encoding, request.training)
     language = language_adversary(request, dataset, data)

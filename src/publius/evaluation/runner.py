@@ -220,6 +220,7 @@ def facts_of(
         "topic_numbers": dataset.topic_numbers(),
         "private": False,
         "split": dataset.split,
+        "unlooked": dataset.unlooked,
         **what_is_the_same(request.names, request.stop_words, dataset, key, request.metric),
         "documents": None
         if whole is None

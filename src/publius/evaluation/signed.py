@@ -18,7 +18,7 @@ from publius.evaluation.runner import Results, read_results
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult as FoundByOne
 from publius.evaluation.summary import SummaryLine, summarize
-from publius.evaluation.verdict import Limits, judge, knowing_topic, read_limits
+from publius.evaluation.verdict import Limits, judge, knowing_topic, read_limits, unlooked_of
 from publius.files import shown
 from publius.files.user_code import PYTHON
 from publius.mechanisms.registry import class_named, parameters_of
@@ -57,15 +57,18 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     kept = read_limits(folder)
     limits = replace(kept, tries=max(kept.tries, sum(not each.clean for each in lines)))
     verdict = judge([each for each in (clean, line) if each is not None], limits, results.facts)
+    unlooked = unlooked_of(results.facts)
+    # On texts that it was learned from a reference is right more often than on others: that would be nobody's figure.
+    labels = None if unlooked is not None else _detail(results, line, "labels")
     return Measured(
         (*_about(results), *together_rows(line.of(ORIGINALS, "author"), bound)),
         tuple(_findings(line, clean, results.facts)),
-        NOT_TRIED,
+        (*NOT_TRIED, *([] if unlooked is None else [f"{unlooked[0].upper()}{unlooked[1:]}."])),
         file_digests(folder),
         results.facts["unknown_texts"],
         results.facts["floor"],
         None if verdict is None else verdict.text,
-        labels=None if (found := _detail(results, line, "labels")) is None else LabelShares.of_record(found),
+        labels=None if labels is None else LabelShares.of_record(labels),
         linking=_detail(results, line, "linking"),
         worst=_worst(line.of(ORIGINALS, "author")),
         options=options_of(results.facts["request"], kept),

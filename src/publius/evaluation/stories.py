@@ -26,5 +26,6 @@ def split_story(story: LabeledText) -> Iterator[LabeledText]:
             f"{story.named} has {len(words):,} words; {KNOWN_WORDS + UNKNOWN_WORDS:,} are needed to take its "
             f"first {KNOWN_WORDS:,} as known and its last {UNKNOWN_WORDS:,} as unknown: leave it out, or give rows"
         ).of(story.id)
+    story = replace(story, whole=story.text)
     yield replace(story, id=f"{story.id}-known", text=" ".join(words[:KNOWN_WORDS]), role="known")
     yield replace(story, id=f"{story.id}-unknown", text=" ".join(words[-UNKNOWN_WORDS:]), role="unknown")

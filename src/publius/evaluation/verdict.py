@@ -186,6 +186,7 @@ class Authors:
         holder: whether the holder of the originals was asked, whom no other adversary surpasses where he is exact.
         topics: whether the attacked texts have topics. Without them whoever always says one author takes the place of
             whoever knows only the topic, and no adversary was told any.
+        unlooked: why nobody knows whether what protects these texts has learned from them.
 
     """
 
@@ -200,6 +201,7 @@ class Authors:
     level: float
     holder: bool
     topics: bool = True
+    unlooked: str | None = None
 
     @property
     def alone(self) -> str:
@@ -254,7 +256,8 @@ class Authors:
             return NO_EVIDENCE
         if any(gain.sure.low > self.limit + _ROUNDING for gain in self.gains):
             return FAIL
-        return PASS if self._within and self.enough and self.holder else NO_EVIDENCE
+        shown = self._within and self.enough and self.holder and self.unlooked is None
+        return PASS if shown else NO_EVIDENCE
 
     @property
     def _within(self) -> bool:
@@ -281,9 +284,11 @@ class Authors:
 
     @property
     def too_few(self) -> str | None:
-        """Why so few authors cannot give a PASS; None where they could, or something else was found."""
+        """Why these authors cannot give a PASS; None where they could, or something else was found."""
         if self.answer != NO_EVIDENCE or self.empty is not None:
             return None
+        if self.unlooked is not None:
+            return self.unlooked
         if self.enough and self._within:
             return "the holder of the originals was not asked, and nothing passes without him: --adversaries originals"
         if self.enough:
@@ -475,7 +480,7 @@ def _outcomes(
             authors = authors_of(line, clean, facts, limit, absolute=absolute, tries=tries)
             found.append(LimitCheck(authors.answer, authors.text, authors))
     if limits.topic_at_least is not None:
-        found.append(_topic(line, limits.topic_at_least, clean))
+        found.append(_topic(line, limits.topic_at_least, clean, unlooked_of(facts)))
     if limits.bound_at_most is not None:
         found.append(_bound(line, limits.bound_at_most))
     return found
@@ -510,8 +515,19 @@ def authors_of(
         tuple(_gains(asked, facts, level, absolute=absolute)),
         tuple(_gains(apart, facts, level, absolute=absolute)), level,
         any(each.adversary == ORIGINALS for each in (*asked, *([] if clean is None else _asked(clean)))),
-        _topics_known(facts),
+        _topics_known(facts), unlooked_of(facts),
     )  # fmt: skip
+
+
+def unlooked_of(facts: Mapping[str, Any]) -> str | None:
+    """Why nobody knows whether what protects the texts of a run has learned from them; None where that is known."""
+    before = (
+        None
+        if facts.get("documents") is None
+        else "nobody looked whether the reference learned from these texts"
+    )
+    found: str | None = facts.get("unlooked", before)
+    return found
 
 
 def _asked(line: SummaryLine) -> list[AdversaryResult]:
@@ -605,7 +621,7 @@ def _judged_shares(finding: AdversaryResult, *, told: bool) -> tuple[Float64Arra
     return np.array(named), np.array(blind) if blind else np.zeros(len(named))
 
 
-def _topic(line: SummaryLine, limit: float, clean: SummaryLine | None) -> LimitCheck:
+def _topic(line: SummaryLine, limit: float, clean: SummaryLine | None, unlooked: str | None) -> LimitCheck:
     best = line.best("topic")
     if best is None:
         raise UsageError("no classifier was asked for topics, so --topic-at-least cannot be judged")
@@ -616,7 +632,7 @@ def _topic(line: SummaryLine, limit: float, clean: SummaryLine | None) -> LimitC
         f"by {best.adversary}; wanted {limit:g}{beside}"
     )
     if best.accuracy.low >= limit:
-        return LimitCheck(PASS, text)
+        return LimitCheck(PASS, text) if unlooked is None else LimitCheck(NO_EVIDENCE, f"{text}; {unlooked}")
     return LimitCheck(FAIL if best.accuracy.high < limit else NO_EVIDENCE, text)
 
 

@@ -17,7 +17,7 @@ from publius.evaluation.of_release import choices_from
 from publius.evaluation.prepare import concluded, prepared
 from publius.evaluation.runner import EvaluationRequest, Results
 from publius.evaluation.statistics import CONFIDENCE, Interval, authors_needed, least_shown
-from publius.evaluation.steps.older import PUBLIC
+from publius.evaluation.steps.older import LEARNED, PUBLIC
 from publius.evaluation.steps.walk import EVALUATION, PARTS, Walk
 from publius.evaluation.summary import SummaryLine, summarize
 from publius.evaluation.verdict import (
@@ -323,7 +323,8 @@ def _results(
     chosen[f"{walk.kept.option}s"] = tuple(strengths)
     settings = EvaluationSettings(preset=_PRESET, parts=PARTS, adversaries=adversaries, **chosen)
     request = EvaluationRequest.of(settings)
-    evaluation = prepared(str(public / "attacked.jsonl"), request, ExperimenterSettings(), output)
+    attacked, learned = str(public / "attacked.jsonl"), public / LEARNED
+    evaluation = prepared(attacked, request, ExperimenterSettings(), output, learned)
     cells = request.cells()
     evaluation.run(cells, workers=min(processors(), len(cells) // 2), progress=progress)
     bound = max(strengths) if walk.kept.bounded and walk.names_authors else None

@@ -183,6 +183,14 @@ def letters_of(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(plain_letters(text) for text in texts if len(text.split()) >= _TELLING)
 
 
+def texts_at(path: Path, text_field: str) -> Iterator[str]:
+    """The public texts that something was learned from; `PubliusError` where they are no more where they were."""
+    from publius.documents.corpus import Document, open_public_corpus
+
+    corpus = open_public_corpus(path, text_field=text_field, number=True)
+    return (item.text for item in corpus if isinstance(item, Document))
+
+
 def check_not_among(texts: Iterable[str], public: Collection[str], which: str) -> None:
     """`PolicyError` where one of the ``texts`` to be released is among ``public`` ones (`letters_of`)."""
     if shared := sum(plain_letters(text) in public for text in texts):

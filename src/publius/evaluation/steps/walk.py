@@ -29,6 +29,7 @@ from publius.evaluation.steps.older import (
     maybe_author,
     own_authors,
     own_topics,
+    texts_at,
 )
 from publius.files.progress import Advance, Progress, unheard
 from publius.settings import (
@@ -150,16 +151,13 @@ class Walk:
 
     def _learned_elsewhere(self) -> frozenset[str]:
         """The texts of the reference that was chosen, where they are still at hand."""
-        from publius.documents.corpus import Document, open_public_corpus
         from publius.vectors.learning.reference import references_root, remembered_texts
 
         chosen = self.choices.reference
         if chosen is None or (texts := remembered_texts(references_root() / chosen)) is None:
             return frozenset()
-        path, text_field = texts
         try:
-            corpus = open_public_corpus(path, text_field=text_field, number=True)
-            return letters_of(item.text for item in corpus if isinstance(item, Document))
+            return letters_of(texts_at(*texts))
         except PubliusError:
             return frozenset()
 

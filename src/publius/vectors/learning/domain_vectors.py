@@ -74,7 +74,8 @@ class DomainVectors:
         if len(words) < 2:
             raise self._too_few(len(words))
         source = {
-            "format": "domain-vectors", "notice": PUBLIC, "corpus": corpus.path.name, "documents": len(texts),
+            "format": "domain-vectors", "notice": PUBLIC, "corpus": corpus.path.name,
+            "corpus_sha256": corpus.sha256(), "documents": len(texts),
             "window": self.window, "least_count": self.least_count, "epochs": self.epochs, "seed": self.seed,
             "stop_words": self.stop_words, "author_field": self.counted.author_field, **facts,
         }  # fmt: skip
