@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from fences import Fence
+from publius.audit.toy_references import toy_reference
 from publius.evaluation import releases_linked
 from publius.evaluation.steps import kept
+from publius.mechanisms.prototype import Prototype
 from publius.privacy import promise
 from publius.privacy.guarantee import Guarantee, posterior_at_most
-from publius.releases import account
+from publius.releases import account, read_me
 
 
 def _upper_limits(folder: Path) -> None:
@@ -72,6 +74,45 @@ def _one_row_alone(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(releases_linked, "posterior_with_all_rows", posterior_at_most)
 
 
+def _soft_labels(folder: Path) -> None:
+    """The exact law of documents between two labels, in so many rows that each stands as often as in the mean.
+
+    Of label 0 most documents are near the border, and give rows to label 1, to which hardly any document is nearest.
+    """
+    reference = toy_reference(np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]]))
+    texts = [np.array([1] * ones + [0] * (10 - ones)) for ones in (0, 3, 4, 4, 4, 4, 4, 9)]
+    for bound, gamma in ((4.0, 0.3), (7.0, 0.3), (4.0, 1e-6), (4.0, 0.0)):
+        mechanism = Prototype(reference, bound=bound, gamma=gamma, none_of_these=False)
+        law = mechanism.law(texts)
+        rows = 10**6
+        counts = {f"p{k}": round(rows * law[:, k].sum()) for k in range(2)}
+        manifest = {
+            "mechanism": "prototype", "mechanism_parameters": mechanism.parameters, "kind": "bag",
+            "probability_kept": mechanism.probability_kept, "bound": bound,
+        }  # fmt: skip
+        said = " ".join(read_me._labels(manifest, counts))
+        floor = 1 / (np.exp(bound) + 1)
+        near = (law - floor) / (
+            1 - 2 * floor
+        )  # what each document gives to each label where it is not drawn blindly
+        own = np.eye(2)[law.argmax(axis=1)]
+        shares = near if "one between two labels in part for each" in said else own
+        kept = (1 - 2 * floor) * near if "not drawn blindly" in said else own * law
+        stated = re.findall(r"([\d.]+)% to +([\d.]+)% +at least (\d+) % +p(\d)", said)
+        assert len(stated) == 2
+        for low, high, least, label in stated:
+            share, left = shares[:, int(label)].mean(), kept[:, int(label)].sum() / law[:, int(label)].sum()
+            assert float(low) <= 100 * share <= float(high), (
+                f"found in {share:.4f}, and {low} to {high} % stated"
+            )
+            assert int(least) <= 100 * left, f"{left:.4f} is true, and at least {least} % stated"
+
+
+def _as_if_sharp(patch: pytest.MonkeyPatch) -> None:
+    said = "The share of documents in which the program found it; the share whose label the noise left as it was found."
+    patch.setattr(read_me, "_heads", lambda manifest: [said])
+
+
 def _nearest(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(kept, "rounded_up", lambda value, digits: f"{value:.{digits}g}")
 
@@ -83,5 +124,6 @@ def _nearest_nats(patch: pytest.MonkeyPatch) -> None:
 FENCES = (
     Fence(8, "an exponent that is a limit is rounded up", _exponents, _nearest_nats),
     Fence(8, "a probability that is a limit is rounded up", _upper_limits, _nearest),
+    Fence(8, "shares of labels hold where the choice between labels is soft", _soft_labels, _as_if_sharp),
     Fence(8, "a limit of one row holds for whoever sees all of them", _all_rows_seen, _one_row_alone),
 )

@@ -749,8 +749,8 @@ def how_sure(found: Mapping[str, Any]) -> list[str]:
     if found["kind"] == DECLARED_VALUE or found["outcomes"] is None:  # READ-ME has no such column
         return said
     said.append(
-        "At least so many per cent (last column of READ-ME.txt): of the rows with a label, how many the noise left as "
-        "they were found. Of these rows the program erred on some, so it is no share of right labels."
+        "At least so many per cent (last column of READ-ME.txt): of the rows with a label, how many were not drawn "
+        "blindly, from all labels alike. Of these rows the program erred on some, so it is no share of right labels."
     )
     labels, guessed = measured.get("labels"), strongest_of(found, "topic")
     if labels is not None:

@@ -44,6 +44,9 @@ KNOWN: Final = {
 _LIMITS: Final = ", and give the limits with the counts, as READ-ME.txt has them"
 """What those who count rows are to do where their labels are votes: of other rows no limits are known."""
 
+SHARED_OUT: Final = ", one between two labels in part for each"
+"""How a document counts that is near to several labels: where the choice is soft each has its share of it."""
+
 
 def read_me(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> str:
     """The text for a release with this manifest, whose rows have each label so often."""
@@ -61,9 +64,11 @@ def may_and_may_not(manifest: Mapping[str, Any]) -> Iterator[str]:
         f"several rows. Count rows{'' if votes_of(manifest) is None else _LIMITS}."
     )
     if "probability_kept" in manifest and manifest["kind"] != DECLARED_VALUE:
+        votes = votes_of(manifest)
+        between = SHARED_OUT if votes is not None and votes.soft else ""
         yield (
-            "You may write that a program found a label in so many of the documents; not that so many were about it. "
-            "Whoever shows a row as an example says that its words are not the document's."
+            f"You may write that a program found a label in so many of the documents{between}; not that so many were "
+            "about it. Whoever shows a row as an example says that its words are not the document's."
         )
     yield WHOEVER_RECEIVES
 
@@ -249,11 +254,13 @@ def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[
         [counts[label] for label in ordered], manifest["bound"], outcomes, rows, shared=of_each
     )
     floor_of_one = 1 / (math.exp(manifest["bound"]) + outcomes - 1)
+    # A row is drawn blindly with M / Z, and else from the labels that its document is near to: one, or softly some.
+    not_blind = 1 - outcomes * floor_of_one
     yield ""
     yield from _heads(manifest)
     for label, share, together in list(zip(ordered, found, of_each, strict=True))[:_LABELS]:
-        printed = min(1.0, kept + (together - 1) * floor_of_one)
-        right = _right(share, counts[label] / rows, printed)
+        own = min(1.0, kept + (together - 1) * floor_of_one)
+        right = _right(share, counts[label] / rows, own if manifest["kind"] == DECLARED_VALUE else not_blind)
         yield _columns(f"{counts[label]:,}", _interval(share), right, label)
     if len(ordered) > _LABELS:
         yield f"  and {len(ordered) - _LABELS:,} labels more"
@@ -268,9 +275,10 @@ def _heads(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield _columns("rows", "share", "its own", "label")
         return
-    yield "Labels. First, how many rows have it. Then the share of documents in which the program found it, without the"
-    yield "bias of the noise (limits that hold for all labels together, with a probability of 95 %). Last, of these"
-    yield "rows, the share whose label the noise left as it was found, by a cautious limit."
+    yield "Labels. First, how many rows have it. Then the share of documents in which the program found it, one between"
+    yield "two labels in part for each, without the bias of the noise (limits that hold for all labels together, with a"
+    yield "probability of 95 %). Last, of these rows, the share that was not drawn blindly, from all labels alike, by a"
+    yield "cautious limit."
     yield "The share of documents that are really about it may lie outside these limits: the program errs, with some"
     yield "labels more than with others; how often stands in receivers.html, where it was measured on public texts."
     yield ""
@@ -286,7 +294,11 @@ def _interval(share: ShareEstimate) -> str:
 
 
 def _right(share: ShareEstimate, rate: float, kept: float) -> str:
-    """Bayes' rule with the lowest share as prior: at least so many, rounded down."""
+    """Bayes' rule with the lowest share as prior: at least so many, rounded down.
+
+    Nothing is known of how many rows have their document's nearest label where the choice is soft: documents that are
+    nearer to another one may give this label all of its share.
+    """
     least = math.floor(100 * min(1.0, kept * share.low / rate))
     return f"at least {least} %" if least else "not told from noise"
 
