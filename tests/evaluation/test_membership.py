@@ -124,7 +124,7 @@ def test_those_are_attacked_who_stand_in_the_named_field(publius, tmp_path):
         assert (code, json.loads(told)["authors"]) == (0, len({row["author"] for row in own}))
         shutil.rmtree(tmp_path / "found")
     for more, wanted, said in (
-        (("--author-field", "nosuch", "--text-field", "body"), 65, "two at least in the field 'nosuch'"),
+        (("--author-field", "sender", "--text-field", "body"), 65, "two at least in the field 'sender'"),
         (("--author-field", "customer", "--text-field", "nosuch"), 65, "nosuch"),
         (("--topic-field", "x", "--repeats", 3), 2, "leave out --repeats, --topic-field"),
         (("--author-at-most", 0.5), 2, "leave out --author-at-most"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from publius.evaluation.data import LabeledText
 from publius.evaluation.encoding import EncodedText
 from publius.evaluation.hindsight import originals_row
 from publius.evaluation.originals import exact_success
-from publius.evaluation.protectors import Originals
+from publius.evaluation.protectors import Originals, Protector
 from publius.evaluation.rows import Protection
 from publius.evaluation.steps import older as steps
 from publius.evaluation.summary import AdversaryResult, SummaryLine
@@ -139,6 +141,50 @@ def _nobodys_texts_are_not_attacked(folder: Path) -> None:
     assert {row["author"] for row in older} == {*"abcd"}
 
 
+class _Amplified:
+    """Releases one "word" that lies at five times the place of its document, 3 apart: as `Position` amplifies."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(8)
+        self.places = rng.uniform(-1, 1, (100, 2))
+        self.shown = 5 * self.places[:, None] + 3 + rng.normal(0, 0.05, (100, 4, 2))
+
+    def draw(self, documents: list[Any], generators: list[Any]) -> list[Any]:
+        found = [
+            4 * int(one[0]) + int(rng.integers(4)) for one, rng in zip(documents, generators, strict=True)
+        ]
+        return [
+            SimpleNamespace(bag=SimpleNamespace(words=lambda each=each: [f"{100 + each}"])) for each in found
+        ]
+
+    def indices(self, words: tuple[str, ...]) -> Any:
+        return np.array([int(word) for word in words])
+
+    def positions(self, documents: list[Any]) -> Any:
+        every = np.vstack([self.places, self.shown.reshape(-1, 2)])
+        return np.array([every[one].mean(axis=0) for one in documents])
+
+    centres = positions
+
+
+def _a_bag_is_looked_for_where_it_lies(folder: Path) -> None:
+    """Not where its document does: the holder of the originals found less with a weaker protection, and all passed."""
+    holder = Protector.__new__(Protector)
+    mechanism = _Amplified()
+    holder.mechanism, holder.epsilon = mechanism, 1.0  # type: ignore[assignment]
+    documents = [np.array([place]) for place in range(100)]
+    drawn = mechanism.draw(documents, [seeded_rng(place) for place in range(100)])
+    seen = [mechanism.indices(tuple(each.bag.words())) for each in drawn]
+    found = holder._likely(seen, documents, seeded_rng(2)).argmax(axis=1)
+    assert (found == np.arange(100)).mean() > 0.9
+
+
+def _where_the_document_lies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        Protector, "_likely", lambda holder, seen, documents, rng: -holder._gaps(seen, documents)
+    )
+
+
 def _a_pass_holds_for_texts_that_tell_no_more(folder: Path) -> None:
     """What attacks on public texts found says nothing of texts on other subjects: these may tell who wrote them."""
     rng = seeded_rng(4)
@@ -177,6 +223,12 @@ def _beside_the_topic_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FENCES = (
+    Fence(
+        16,
+        "the holder of the originals looks where bags lie",
+        _a_bag_is_looked_for_where_it_lies,
+        _where_the_document_lies,
+    ),
     Fence(16, "chance at the floor is no failure", _nothing_added, _upper_end_decides),
     Fence(
         16,

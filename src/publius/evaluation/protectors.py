@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
@@ -29,11 +29,14 @@ from publius.evaluation.statistics import grouped_mean
 from publius.evaluation.transition import transition_of
 from publius.mechanisms.kernel import Kernel, is_exact
 from publius.mechanisms.mechanism import Mechanism
-from publius.noise.randomness import Generator, RunKey
+from publius.noise.randomness import Generator, RunKey, seeded_rng
 from publius.releases.label_shares import label_shares
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+_OWN_DRAWS: Final = 1_000
+"""Bags from which the holder of the originals learns where those of a document lie, if no law says it."""
 
 
 @final
@@ -197,7 +200,7 @@ class Protector(AbstractProtector):
         """Exact from a law over outcomes, for the words that leave are drawn from the outcome alone.
 
         Where words are replaced one by one: see `originals_of_words`. A noisy position is not released, so there he
-        compares positions: an attack.
+        learns from bags that he draws himself where those of a document lie, and how they scatter: an attack.
         """
         if self.kernel is not None:
             return originals_of_words(self.kernel, self.mechanism.length, texts, released, rng)
@@ -207,7 +210,32 @@ class Protector(AbstractProtector):
             scores = np.log(law[:, [item.prototype or 0 for item in released]].T)
             return Originals(exact_success(law, _names(texts)), scores, law)
         seen = [self.mechanism.indices(item.words) for item in released]
-        return Originals(None, np.asarray(-(self.epsilon or 1.0) * self._gaps(seen, documents)))
+        return Originals(None, self._likely(seen, documents, rng))
+
+    def _likely(
+        self, seen: Sequence[IndexArray], documents: Sequence[IndexArray], rng: Generator
+    ) -> Float64Array:
+        """Logarithms, up to a constant, of how likely each bag ``seen`` is under each document, as if it were normal.
+
+        Bags do not lie where their document does: `Position` draws words for a place that is amplified and drawn to
+        the middle. So a linear map is learned from the mechanism's own draws.
+        """
+        chosen = [documents[place] for place in rng.integers(len(documents), size=_OWN_DRAWS)]
+        drawn = self.mechanism.draw(
+            chosen, [seeded_rng(int(seed)) for seed in rng.integers(2**62, size=_OWN_DRAWS)]
+        )
+        bags = [self.mechanism.indices(tuple(each.bag.words())) for each in drawn]
+        known, found = self._centres(chosen), self._positions(bags)
+        with_one = np.hstack([known, np.ones((len(known), 1))])
+        mapped = np.linalg.lstsq(with_one, found, rcond=None)[0]
+        left = found - with_one @ mapped
+        spread = left.T @ left / len(left)
+        spread += np.eye(len(spread)) * max(float(np.trace(spread)) / len(spread) * 1e-9, 1e-300)
+        root = np.linalg.cholesky(np.linalg.inv(spread))
+        rows = self._positions(seen) @ root
+        columns = np.hstack([self._centres(documents), np.ones((len(documents), 1))]) @ mapped @ root
+        squares = (rows**2).sum(axis=1)[:, None] + (columns**2).sum(axis=1)[None] - 2 * rows @ columns.T
+        return np.asarray(-0.5 * np.maximum(squares, 0))
 
     def informed(
         self, known: Sequence[EncodedText], labels: Sequence[str], released: Sequence[ProtectedText]
@@ -274,12 +302,20 @@ class Protector(AbstractProtector):
 
     def _gaps(self, one: Sequence[IndexArray], other: Sequence[IndexArray]) -> Float64Array:
         """How far the documents of ``one`` lie from those of ``other`` among the features."""
-        rows, columns = self.mechanism.positions(one), self.mechanism.positions(other)
-        if rows is None or columns is None:
+        rows, columns = self._positions(one), self._positions(other)
+        return np.asarray(np.sqrt(((rows[:, None] - columns[None]) ** 2).sum(axis=2)))
+
+    def _centres(self, documents: Sequence[IndexArray]) -> Float64Array:
+        found = self.mechanism.centres(documents)
+        return self._positions(documents) if found is None else found
+
+    def _positions(self, documents: Sequence[IndexArray]) -> Float64Array:
+        found = self.mechanism.positions(documents)
+        if found is None:
             raise UsageError(
                 f"nothing is known of how {self.mechanism.name} reads a document: it cannot be attacked"
             )
-        return np.asarray(np.sqrt(((rows[:, None] - columns[None]) ** 2).sum(axis=2)))
+        return found
 
 
 def originals_of_words(

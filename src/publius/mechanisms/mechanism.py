@@ -373,6 +373,10 @@ class Mechanism(ABC):
         """
         return None
 
+    def centres(self, documents: Sequence[IndexArray]) -> Float64Array | None:
+        """Where noise among the features is centred, shape (n, m): the `positions`, unless they are clipped first."""
+        return self.positions(documents)
+
     @property
     def landmarks(self) -> Prototypes:
         """Public points among a reference's features: what a document may become, or a few for orientation."""

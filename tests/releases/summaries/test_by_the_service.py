@@ -218,7 +218,7 @@ def test_a_ledger_of_another_unit_is_refused_before_anything_is_read(
     [
         ({"by": ["product=@/etc/passwd"]}, "sent in the request"),
         ({"reference": "/etc"}, "no reference of this name"),
-        ({"author_field": "nobody"}, "document 1 .*has no author"),
+        ({"author_field": "sender"}, "document 1 .*has no author"),
         ({"epsilon": 0.001, "authors": 400}, "nothing could be told apart"),
         ({"share": "themes=2"}, "sum to 2"),
     ],
