@@ -7,6 +7,7 @@ import time
 
 from publius.evaluation.steps.workflow import Advanced
 from publius.files import new_folder
+from publius.files.placed import note_debit
 
 
 def writes_until_stopped(folder, tell):
@@ -32,6 +33,15 @@ def releases_and_goes_on(folder, tell):
 def counts_and_fails(error, tell):
     tell(Advanced(1, 2))
     raise error
+
+
+def debits_and_waits(folder, error, tell):
+    """A ledger is charged, and the release has no name yet."""
+    note_debit()
+    (folder / "debited").touch()
+    if error is not None:
+        raise error
+    time.sleep(100)
 
 
 def ends_at_once(tell):

@@ -48,7 +48,7 @@ class PubliusError(Exception):
 
     def after_debit(self, so: str) -> Self:
         """The same error, which says that a ledger was debited before it, and what follows: ``so``."""
-        self.args = (f"{self}. The ledger is debited: {so}",)
+        self.args = (f"{str(self).removesuffix('.')}. The ledger is debited: {so}",)
         self.debit_told = True
         return self
 

@@ -30,10 +30,12 @@ from publius.vectors.learning.clusters import clusters
 from publius.vectors.learning.reference import make_themes
 from publius.web import answers
 from publius.web.mechanism_cache import Cache
+from publius.web.run import WorkflowProcess
 from publius.web.views import outcomes as outcomes_view
 from references import fitted
 from task_functions import (
     counts_and_fails,
+    debits_and_waits,
     ends_at_once,
     loses_the_order_to_stop,
     prints,
@@ -394,6 +396,22 @@ def test_a_release_that_has_its_name_is_not_stopped_any_more(tmp_path):
     (tmp_path / "cancelled").touch()
     assert task.result() == "released"
     assert (tmp_path / "out" / "whole").exists()
+
+
+@pytest.mark.parametrize("error", [None, StorageError("the disk is full"), ValueError("canary")])
+def test_whoever_stops_a_release_after_its_debit_is_told_of_it(tmp_path, error):
+    """What is charged and not there is nothing that "nothing was released" says enough of."""
+    run = WorkflowProcess("release", [], {}, debits_and_waits, (tmp_path, error))
+    until(lambda: (tmp_path / "debited").exists())
+    if error is None:
+        run.cancel()
+    run.wait()
+    said = run.record()
+    assert said["state"] == ("stopped" if error is None else "failed")
+    so = ". The ledger is debited: nothing was released, and a new run is debited anew"
+    assert said["error"]["message"].endswith(so)
+    assert "canary" not in str(said)
+    assert ".." not in said["error"]["message"]
 
 
 def test_an_order_to_stop_that_a_library_lost_is_obeyed_at_the_next_event():

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Final, final
 
 from publius.errors import CancelledError, PubliusError, StorageError, place_of
-from publius.files.placed import placed_release
+from publius.files.placed import placed_release, was_debited
 from publius.files.workers import spawning
 
 Tell = Callable[[Any], None]
@@ -25,6 +25,8 @@ Tell = Callable[[Any], None]
 
 _PATIENCE: Final = 15.0
 """Seconds that work gets to end in order once it was cancelled."""
+
+_PAID: Final = "nothing was released, and a new run is debited anew"
 
 _ALONE: Final = 60.0
 """The same once the process that started it is gone."""
@@ -88,7 +90,7 @@ class Task:
                 if isinstance(event, _Returned):
                     return event.value
                 if isinstance(event, _Raised):
-                    raise self._cancellation() or event.error
+                    raise self._cancellation(debited=event.error.debit_told) or event.error
                 hear(event)
         finally:
             self._events.close()  # whatever it still tells, nobody waits any more
@@ -120,8 +122,11 @@ class Task:
                 self._killer.daemon = True
                 self._killer.start()
 
-    def _cancellation(self) -> CancelledError | None:
-        return CancelledError("cancelled: nothing half-made is kept") if self._cancelled else None
+    def _cancellation(self, *, debited: bool = False) -> CancelledError | None:
+        if not self._cancelled:
+            return None
+        error = CancelledError("cancelled: nothing half-made is kept")
+        return error.after_debit(_PAID) if debited else error
 
     def _send(self, name: str) -> None:
         """To the process and those that it started, which are a group of their own; Windows has no groups."""
@@ -150,7 +155,7 @@ def _run(events: Connection, work: Callable[..., Any], arguments: tuple[Any, ...
     try:
         last = _Returned(work(*arguments, _telling(events)))
     except BaseException as error:  # whatever it is, who waits is told
-        last = _Raised(_shown(error))
+        last = _Raised(_with_debit(_shown(error)))
     with suppress(OSError):  # nobody waits any more
         events.send(last)
 
@@ -196,6 +201,12 @@ def _end_with_starter() -> None:
     for name in ("SIGTERM", "SIGKILL"):  # by name: Windows has not both
         os.killpg(0, getattr(signal, name))
         time.sleep(_ALONE)
+
+
+def _with_debit(error: PubliusError) -> PubliusError:
+    """The same, which says so where a release was paid for in this process and is not there."""
+    paid = was_debited() and placed_release() is None
+    return error.after_debit(_PAID) if paid and not error.debit_told else error
 
 
 def _shown(error: BaseException) -> PubliusError:

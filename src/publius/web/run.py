@@ -108,8 +108,10 @@ class WorkflowProcess:
         try:
             self.result = self._shown(self._task.result(self._hear))
             state = "done"
-        except CancelledError:
+        except CancelledError as error:
             state = "stopped"
+            if error.debit_told:
+                self.fault = fault_of(error)[1]
         except BaseException as error:  # whatever it is, the page is told
             if isinstance(error, PubliusError):
                 error.args = (self._named(str(error)),)

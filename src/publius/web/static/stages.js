@@ -46,7 +46,7 @@ export function stageList(run, cancel) {
   return el("div", { class: "stages" },
     el("ol", {}, run.stages.map(stageItem)),
     running ? el("div", { class: "buttons" }, el("button", { type: "button", class: "cancel", click: cancel }, "Cancel")) : null,
-    run.state === "stopped" ? el("p", { class: "note" }, "Stopped as you said. Nothing was released, and nothing half-made is left.") : null,
+    run.state === "stopped" && !run.error ? el("p", { class: "note" }, "Stopped as you said. Nothing was released, and nothing half-made is left.") : null,
     run.error ? el("div", { class: "error", role: "alert" }, el("p", {}, run.error.message)) : null);
 }
 
