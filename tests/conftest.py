@@ -40,15 +40,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # little that is collected is garbage: 
 typer.main.get_command = testing._get_command = cache(typer.main.get_command)
 
 SLOWEST = (
-    "cli/test_start.py fences/test_fences.py project/test_docs.py audit/test_audit_own.py "
-    "releases/summaries/test_summaries.py audit/test_audit_mutants.py audit/test_audit_target.py "
-    "torture/test_torture.py releases/test_writing.py cli/test_trial.py documents/test_corpus.py "
-    "mechanisms/test_outside.py web/test_web_start.py audit/test_audit_from_outside.py "
-    "mechanisms/test_mechanism_laws.py audit/test_audit_foreign.py evaluation/test_evaluate.py "
-    "mechanisms/test_certificate.py web/test_web_server.py privacy/test_crowd.py web/test_web_progress.py "
-    "evaluation/test_grouped_mean.py vectors/test_nearest.py releases/test_cluster.py text/test_tokenizer.py "
-    "mechanisms/test_row_table.py golden/test_golden.py documents/test_office_and_mail.py "
-    "audit/test_audit_command.py cli/test_obfuscate.py project/test_ecosystem_pages.py "
+    "fences/test_fences.py audit/test_audit_mutants.py cli/test_start.py project/test_docs.py "
+    "web/test_web_start.py audit/test_audit_target.py releases/test_writing.py cli/test_trial.py "
+    "audit/test_audit_own.py documents/test_corpus.py releases/summaries/test_summaries.py web/test_web_server.py "
+    "mechanisms/test_mechanism_laws.py evaluation/test_evaluate.py audit/test_audit_foreign.py "
+    "mechanisms/test_outside.py torture/test_torture.py releases/test_cluster.py audit/test_audit_command.py "
+    "evaluation/test_grouped_mean.py golden/test_golden.py mechanisms/test_certificate.py privacy/test_crowd.py "
+    "web/test_web_progress.py vectors/test_nearest.py text/test_tokenizer.py mechanisms/test_row_table.py "
+    "documents/test_office_and_mail.py cli/test_obfuscate.py project/test_ecosystem_pages.py "
     "documents/test_long_rows.py audit/test_observable.py releases/summaries/test_start_summary.py "
     "web/test_web_stream.py collections/test_authors_and_contributions.py evaluation/test_attackers_aaac.py "
     "evaluation/test_evaluate_verdict.py releases/test_signoff.py"
