@@ -119,6 +119,7 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
         assert "originals, review, contact. Another run, or signoff, takes" in done.stdout
         for page in (output / "signoff.html", output / "release" / "receivers.html"):
             assert "<dd><bdi>To learn" in page.read_text()
+            assert "of authors whom it does not know a label is right less often" in page.read_text()
     assert done.returncode in (0, 1, 3), done.stderr
     assert {path.name for path in output.iterdir()} == {
         "release", "evaluation", "signoff.html", "publius.toml", "public", "own-texts.json",

@@ -294,3 +294,7 @@ def test_a_part_of_a_text_that_was_learned_from_is_not_attacked(tmp_path, embedd
     assert "1 that the word vectors learned from is left out" in kept.split
     assert "nobody could look whether the word vectors" in kept.unlooked, "no digest says that these were all"
     assert without_learned(found, embeddings, "") is found, "of no texts of anybody's"
+    assert kept.learned_authors == 0
+    more = [{"author": author, "text": text(author, 7)} for author in AUTHORS[1:3]]
+    kept = without_learned(found, vectors, "", write(tmp_path / "more.jsonl", [*rows_[:1], *more]))
+    assert kept.learned_authors == 2, "of whom other texts are attacked"

@@ -73,6 +73,12 @@ def signoff(
     if said.metadata:
         describe(release)
     if receivers or (output is not None and any((release / name).exists() for name in RECEIVERS)):
+        if sources.measured is not None:
+            typer.echo(
+                f"receivers.html, which leaves, gives what was measured on {how_many(sources.measured.texts, 'text')} "
+                "as figures of public texts: where these are among the texts that are released, leave --evaluation out",
+                err=True,
+            )
         write_receivers(release, sources)  # an earlier one too: what is signed follows from the folder
     if output is not None:
         page = sign_off(release, sources)

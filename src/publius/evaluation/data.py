@@ -58,7 +58,8 @@ class Dataset:
     """Texts by role, checked by `make_dataset`.
 
     ``split`` says how they came to their roles; ``alone`` that no author is known and every unknown text stands for
-    one of its own; ``unlooked`` why nobody knows whether what protects the unknown texts has learned from them.
+    one of its own; ``unlooked`` why nobody knows whether what protects the unknown texts has learned from them;
+    ``learned_authors`` from how many of the attacked authors it has, as far as is known, learned other texts.
     """
 
     known: tuple[LabeledText, ...]
@@ -67,6 +68,7 @@ class Dataset:
     split: str = "the roles that were given"
     alone: bool = False
     unlooked: str | None = None
+    learned_authors: int = 0
 
     @property
     def tasks(self) -> tuple[Task, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.documents.corpus import open_corpus
+from publius.documents.corpus import Document, open_corpus
 from publius.errors import PubliusError, UsageError
 from publius.evaluation.data import Dataset, LabeledText
 from publius.evaluation.encoding import EncodedText
@@ -115,13 +115,23 @@ def without_learned(
     said, left = dataset.split, len(dataset.unknown) - len(kept)
     if left:
         said += f"; of those to be attacked {left:,} that {what} learned from {'is' if left == 1 else 'are'} left out"
+    both = {text.author for text in kept if text.author} & _authors_of(learned)
+    dataset = replace(dataset, unknown=kept, split=said, learned_authors=len(both))
     if all_of_them:
-        return replace(dataset, unknown=kept, split=said)
+        return dataset
     unlooked = (
         f"nobody could look whether {what} learned from these texts, as the texts that it was learned from are not "
         "where they were"
     )
-    return replace(dataset, unknown=kept, split=said, unlooked=unlooked)
+    return replace(dataset, unlooked=unlooked)
+
+
+def _authors_of(learned: Path | None) -> set[str]:
+    """Who wrote the rows that were learned from, as `publius start` writes them."""
+    if learned is None:
+        return set()
+    corpus = replace(open_corpus(learned, number=True, keep=["author"]), gaps=True)
+    return {item.labels["author"] for item in corpus if isinstance(item, Document)}
 
 
 def _learned_letters(public: Embeddings | Reference, learned: Path | None) -> tuple[set[str], bool]:

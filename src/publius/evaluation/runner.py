@@ -221,6 +221,7 @@ def facts_of(
         "private": False,
         "split": dataset.split,
         "unlooked": dataset.unlooked,
+        "learned_authors": dataset.learned_authors,
         **what_is_the_same(request.names, request.stop_words, dataset, key, request.metric),
         "documents": None
         if whole is None

@@ -322,6 +322,13 @@ def _about(results: Results) -> tuple[tuple[str, str], ...]:
     rows = [("texts attacked", f"{facts['unknown_texts']:,}, each released as {facts['size']:,} words")]
     if facts.get("authors"):
         rows.append(("authors", f"{facts['authors']:,}"))
+    if learned := facts.get("learned_authors"):
+        rows.append(
+            (
+                "authors of other texts that the reference learned from",
+                f"{learned:,}; of authors whom it does not know a label is right less often, and rows may add more",
+            )
+        )
     if facts.get("topics"):
         rows.append(("topics", ", ".join(map(str, facts["topics"]))))
     rows.append(("repeats", f"{facts['request']['repeats']:,}, each with other noise"))
