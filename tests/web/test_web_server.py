@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -272,8 +272,10 @@ def test_whatever_ends_it_no_text_that_was_given_stays_on_the_disk(embeddings, t
         with urllib.request.urlopen(given) as answer:
             assert answer.status == 200
         assert [*tmp_path.rglob("*.csv")]
-        with socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2]))) as sending:
+        with ExitStack() as held:
             if len(signals) > 1:
+                port = int(address.rpartition(":")[2])
+                sending = held.enter_context(socket.create_connection(("127.0.0.1", port)))
                 head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
                 sending.sendall(
                     f"POST /v1/start/files?role=older&name=b.csv HTTP/1.1\r\nHost: {address[7:]}\r\n{head}"
@@ -283,7 +285,7 @@ def test_whatever_ends_it_no_text_that_was_given_stays_on_the_disk(embeddings, t
                     time.sleep(0.05)
             for name in signals:
                 process.send_signal(getattr(signal, name))
-                time.sleep(0.5)
+                time.sleep(0.5 * (name != signals[-1]))
             process.communicate(timeout=100)
     assert [*tmp_path.glob(".publius-*"), *tmp_path.rglob("*.csv")] == []
 

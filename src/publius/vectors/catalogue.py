@@ -72,8 +72,9 @@ def owned_store(entry: AnyPath) -> bool:
 
 
 def in_own_store(folder: AnyPath) -> bool:
-    """Whether ``folder`` is an entry of a store in the user's own folder, which nobody else can change."""
-    return Path(folder).resolve().parent.parent == store_root().parent.resolve()
+    """Whether ``folder`` is an entry of the user's own store of word vectors, or of the packaged ones."""
+    root = store_root().resolve()
+    return Path(folder).resolve().parent in (root, root.parent / PACKAGED_FOLDER)
 
 
 def _data_folder() -> Path:

@@ -410,7 +410,8 @@ def test_fields_that_would_clash_are_refused(reference):
     ):
         with pytest.raises(UsageError, match="the name of the column of authors is published"):
             Summary(reference, 1, author_field=name)
-    for name in ("customer_id", "AuthorName", "Customer No. 2", "submitted-by", "UserID", "patient"):
+    for name in ("customer_id", "AuthorName", "AUTHORID", "Customer No.", "submitted-by", "studentid", "Kundennr",
+                 "patient", "e-mail", "X-From", "display_name", "Verfasser*in".replace("*", "_")):  # fmt: skip
         assert Summary(reference, 1, author_field=name).author_field == name
     for names in ({"by": {"half\ud800": ["a"]}}, {"author_field": "half\ud800"}):
         with pytest.raises(UsageError, match="a text of Unicode"):

@@ -18,26 +18,31 @@ TOO_FEW, LIKE_ALL, ALONE = "too few to tell", "nothing stands out", "no other st
 MECHANISM: Final = "noisy counts of public themes and subjects"
 COUNTED: Final = "contributed documents"
 _SAYS_WHO: Final = frozenset(
-    """account alias auteur author authors autor benutzer benutzername by case clerk client cliente clientid code
-    complainant contributor correspondent created creator customer customerid email employee family first
-    from full given guest handle hash id ident identifier key kunde kunden kundenid kundennr kundennummer
-    last login mail member name nick nickname no nr num number nummer nutzer nutzername of or original owner
-    participant patient person poster pseudonym ref reference reporter respondent reviewer screen sender
-    sent signature signed speaker staff student subject submitted submitter surname the uid user userid
-    username users utilisateur uuid verfasser who writer written""".split()
+    """absender account agent alias anon applicant auteur author autor benutzer caller claimant clerk client
+    commenter complainant consumer contributor correspondent created creator customer doctor email employee
+    expediteur family first given guest handle ident kunde last login mail member mitarbeiter name nick nom
+    number nummer nurse nutzer original owner participant patient person physician poster pseudonym reporter
+    requester respondent reviewer screen sender signature signed speaker staff student subject submitted
+    submitter subscriber surname teacher user usuario utilisateur verfasser worker writer written""".split()
 )
-_PARTS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_BESIDE: Final = frozenset(
+    """a address by code commit display e from full git hash id in key no nr num of or r ref reference review sent
+    the tweet twitter uid uuid who x""".split()
+)
+_PARTS: Final = re.compile(r"[^\W\d_a-z]?[a-z]+|[^\W\d_]+")
 
 
 def names_authors(column: str) -> bool:
     """Whether a column of authors may be called so, since pages state it: its words say what it is, no other does.
 
-    Without a header the first row stands there, which is somebody's name and letter.
+    Without a header the first row stands there, which is somebody's name or number, and a letter.
     """
     words = [each.casefold() for each in _PARTS.findall(column)]
-    plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_ .-]{0,59}", column) is not None
-    return (
-        plain
-        and bool(words)
-        and all(word in _SAYS_WHO or (len(word) < 3 and word.isdigit()) for word in words)
+    plain = (
+        re.fullmatch(r"[^\W\d_][^\W\d]*(?:[ .-]{1,2}[^\W\d]+)*[.]?", column) is not None and len(column) <= 60
     )
+    return plain and bool(words) and all(map(_says_who, words))
+
+
+def _says_who(word: str) -> bool:
+    return word in _BESIDE or any(word.startswith(each) or word.endswith(each) for each in _SAYS_WHO)

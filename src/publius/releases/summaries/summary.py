@@ -142,8 +142,9 @@ class Summary:
             raise UsageError("the name of a field must be a text of Unicode: the summary states it")
         if not names_authors(self.author_field):
             raise UsageError(
-                "the name of the column of authors is published, so it must be one, such as author, customer_id or "
-                "sender: rename the column. A table without a header has the words of its first row there"
+                "the name of the column of authors is published, so it must be one, without a digit and of words such "
+                "as author, customer, patient, user, sender, name and id: rename the column. A table without a header "
+                "has the words of its first row there"
             )
 
     def has(self, statistic: Statistic) -> bool:
