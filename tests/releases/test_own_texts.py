@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from publius.collections.authors import check_documents_per_author
@@ -150,13 +151,27 @@ def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path
         signed = [texts[at]["author"] for at in places]
         named += exact_success(law[places], signed).sum() if places else 0
         without += max(Counter(signed).values(), default=0)
-    assert own.naming == Naming(pytest.approx(named / 60), pytest.approx(without / 60))
+    assert own.naming == Naming(pytest.approx(named / 60), pytest.approx(without / 60), 60)
     assert own.naming.named > own.naming.without
-    (said,) = [each for each in own_sentences(own.record()) if each.startswith("Computed exactly")]
+    (said,) = [each for each in own_sentences(own.record()) if each.startswith("Computed on 60 of")]
     assert f"{percent(named / 60)} of them from one row, and of {percent(without / 60)} without it" in said
     assert OwnTexts.read(store_record(tmp_path, own)) == own
     assert examine(corpus, plan, author_field="author").naming is not None, "told the likeliest label"
     assert examine(corpus, plan, topic_field="topic").naming is None
+
+
+def test_of_many_texts_those_are_looked_at_that_stand_anywhere(monkeypatch):
+    """The first thousands of a file that is sorted may all be one author's."""
+    monkeypatch.setattr(own_texts, "_MOST_NAMED", 200)
+    holder = own_texts._Holder()
+    for place in range(2_000):
+        desk = place < 1_000
+        outcome = 0 if desk else 1 + place % 10
+        holder.add("all", "desk" if desk else f"a{place % 10}", np.eye(11)[outcome])
+    found = holder.naming
+    assert found.texts == 200
+    assert found.named == pytest.approx(1.0)
+    assert 0.35 < found.without < 0.65  # six deviations of chance
 
 
 @pytest.mark.parametrize("known", [True, False])

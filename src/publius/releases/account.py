@@ -836,9 +836,9 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
     naming = own["naming"]
     if naming is not None:
         yield (
-            "Computed exactly on your own texts: whoever holds all of them and is told the topic of each names the "
-            f"author of {percent(naming['named'])} of them from one row, and of {percent(naming['without'])} without "
-            "it."
+            f"Computed on {naming['texts']:,} of your own texts: whoever holds them and is told the topic of each "
+            f"names the author of {percent(naming['named'])} of them from one row, and of {percent(naming['without'])} "
+            "without it."
         )
     for each in own["subjects"] or ():
         yield (

@@ -21,6 +21,7 @@ from publius.collections.novelty import Sample, novelty
 from publius.documents.corpus import Corpus, Document
 from publius.errors import DataError, UsageError, how_many
 from publius.files import AnyPath, read_bytes_limited, shown
+from publius.noise.randomness import system_rng
 from publius.privacy.promise import percent, rounded_up
 from publius.releases.label_shares import LabelShares, label_shares
 from publius.releases.preflight import FOREIGN, in_another_language, language_of_words
@@ -31,6 +32,8 @@ from publius.text.tokenizer import tokenize
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from publius.arrays import Float64Array, IndexArray
     from publius.releases.plan import Plan
     from publius.vectors.learning.public_counts import PublicCounts
@@ -66,7 +69,7 @@ NOT_SHUFFLED: Final = (
 """Why no verdict stands. What an id tells cannot be looked up: a name, initials, a customer's number, a day."""
 
 _MOST_NAMED: Final = 2**15
-"""Texts on which the holder of all of them is tried, the first ones: he is held in memory author by author."""
+"""Texts on which the holder of all of them is tried; of more so many are drawn, as their laws are held in memory."""
 
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
@@ -171,15 +174,17 @@ class AuthorCounts:
 @final
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How often whoever holds all the texts, and is told the topic of each, names its author; exact, nothing is drawn.
+    """How often whoever holds all the texts, and is told the topic of each, names its author; no row is drawn.
 
     Attributes:
         named: from one row, by the best rule: of each outcome the author whose texts give it the most probability.
         without: without a row, by always naming who wrote most on the topic.
+        texts: how many texts these are.
     """
 
     named: float
     without: float
+    texts: int
 
     def above(self, adds_at_most: float | None, author_at_most: float | None) -> str | None:
         """That this is more than one of the limits of a verdict allows, in words; None where it is not."""
@@ -187,7 +192,7 @@ class Naming:
         if all(limit is None or each <= limit for each, limit in found):
             return None
         return (
-            "whoever holds all of these very texts and is told the topic of each names the author of "
+            f"whoever holds {self.texts:,} of these very texts and is told the topic of each names the author of "
             f"{percent(self.named)} of them from one row, and of {percent(self.without)} without it, which is more "
             "than the limit allows: an attack on public texts says nothing about these"
         )
@@ -213,7 +218,7 @@ class OwnTexts:
             values with the label that most probably stands beside them, against the label alone; where words that are
             no label's stand beside them; or where no column of authors was named.
         placed: whether the rows have ids of their own, or stand in the order in which they were read.
-        naming: what the rows tell of authors to whoever holds all texts; None where no column of authors was named, no
+        naming: what the rows tell of authors to whoever holds the texts; None where no column of authors was named, no
             topic is known, or the outcomes have no finite law.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
@@ -372,7 +377,7 @@ def examine(
             authors.update(counted_key(item.labels.get(author_field)) for item in batch)
         places, foreign = _places(texts, plan, language) if plan.mechanism.reads_texts else ((), empty)
         told = topic_field is not None or bool(outcomes)
-        lawful = bool(kept) or (author_field is not None and told and holder.room)
+        lawful = bool(kept) or (author_field is not None and told)
         law = plan.mechanism.law(places) if lawful and plan.mechanism.reads_texts else None
         likeliest: list[int | None] = [None] * len(batch) if law is None else law.argmax(axis=1).tolist()
         beside_words = bool(kept) and law is None
@@ -414,35 +419,37 @@ def examine(
 
 @final
 class _Holder:
-    """Who holds the texts of every author and topic, up to `_MOST_NAMED` of them."""
+    """Who holds texts of known authors and topics: all of them, or `_MOST_NAMED` drawn from more."""
 
     def __init__(self) -> None:
-        self._texts = 0
-        self._laws: defaultdict[str, dict[str, Float64Array]] = defaultdict(dict)
-        self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-
-    @property
-    def room(self) -> bool:
-        """Whether more texts are taken."""
-        return self._texts < _MOST_NAMED
+        self._rng = system_rng()
+        self._seen = 0
+        self._texts: list[tuple[str, str, NDArray[np.float32]]] = []
 
     def add(self, topic: str | None, author: str | None, law: Float64Array) -> None:
         """A text; one without topic or author can be named by nobody."""
-        if not topic or not author or not self.room:
+        if not topic or not author:
             return
-        laws = self._laws[topic]
-        laws[author] = laws[author] + law if author in laws else law.copy()
-        self._counts[topic][author] += 1
-        self._texts += 1
+        self._seen += 1
+        held = topic, author, law.astype(np.float32)
+        if len(self._texts) < _MOST_NAMED:
+            self._texts.append(held)
+        elif (place := int(self._rng.integers(self._seen))) < _MOST_NAMED:
+            self._texts[place] = held
 
     @property
     def naming(self) -> Naming | None:
         """How often he is right; None with fewer than two authors."""
-        if len(set().union(*self._laws.values())) < 2:
+        laws: defaultdict[str, dict[str, Float64Array]] = defaultdict(dict)
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for topic, author, law in self._texts:
+            laws[topic][author] = laws[topic].get(author, np.zeros(len(law))) + law
+            counts[topic][author] += 1
+        if len(set().union(*laws.values())) < 2:
             return None
-        named = sum(float(np.max(list(laws.values()), axis=0).sum()) for laws in self._laws.values())
-        without = _of_busiest(self._counts.values())
-        return Naming(named / self._texts, without / self._texts)
+        named = sum(float(np.max(list(each.values()), axis=0).sum()) for each in laws.values())
+        size = len(self._texts)
+        return Naming(named / size, _of_busiest(counts.values()) / size, size)
 
 
 @final
