@@ -194,13 +194,14 @@ def _a_pass_holds_for_texts_that_tell_no_more(folder: Path) -> None:
     holder = own_texts._Holder()
     for (topic, author), row in zip(signed, law, strict=True):
         holder.add(topic, author, row)
-    found = holder.naming
+    found = holder.naming(told=True)
     assert found is not None
     groups = [[at for at in range(60) if signed[at][0] == topic] for topic in ("t0", "t1", "t2")]
     exact = [exact_success(law[group], [signed[at][1] for at in group]).sum() for group in groups]
     assert found.named == pytest.approx(sum(exact) / 60)
     assert found.without == pytest.approx(9 / 60)
     (folder / "bags.jsonl").touch()
+    assert holder.naming(told=False) != found
     own = OwnTexts(60, 0, 0, naming=found)
     for limit, expected in ((found.named - found.without + 0.01, "PASS"), (0.05, "NO EVIDENCE")):
         passed = Measured((), (), (), {}, 100, 0.2, "PASS: so", on_authors="PASS", adds_at_most=limit)
@@ -208,6 +209,8 @@ def _a_pass_holds_for_texts_that_tell_no_more(folder: Path) -> None:
         assert verdict is not None
         assert str(verdict.verdict).startswith(expected)
         assert verdict.on_authors == expected
+        untold = OwnTexts(60, 0, 0, untold=found)
+        assert (untold.no_evidence(limit, topics=False) is None) is (expected == "PASS"), "told no topics"
 
 
 def _whatever_they_tell(monkeypatch: pytest.MonkeyPatch) -> None:

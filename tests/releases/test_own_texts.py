@@ -140,7 +140,7 @@ def measured(verdict):
     return Measured((), (), (), {}, 100, None, verdict)
 
 
-def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path, plan):
+def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path, plan, monkeypatch):
     texts = rows(60)
     corpus = corpus_of(store(tmp_path / "t.jsonl", texts), keep=["topic", "author"])
     own = examine(corpus, plan, topic_field="topic", author_field="author")
@@ -151,13 +151,20 @@ def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path
         signed = [texts[at]["author"] for at in places]
         named += exact_success(law[places], signed).sum() if places else 0
         without += max(Counter(signed).values(), default=0)
-    assert own.naming == Naming(pytest.approx(named / 60), pytest.approx(without / 60), 60)
+    assert own.naming == Naming(pytest.approx(named / 60), pytest.approx(without / 60), 60, told=True)
     assert own.naming.named > own.naming.without
-    (said,) = [each for each in own_sentences(own.record()) if each.startswith("Computed on 60 of")]
+    alone = exact_success(law, [row["author"] for row in texts]).mean()
+    most = max(Counter(row["author"] for row in texts).values()) / 60
+    assert own.untold == Naming(pytest.approx(alone), pytest.approx(most), 60, told=False)
+    said, untold = [each for each in own_sentences(own.record()) if each.startswith("Computed on 60 of")]
+    assert f"is told no topic names the author of {percent(alone)}" in untold
     assert f"{percent(named / 60)} of them from one row, and of {percent(without / 60)} without it" in said
     assert OwnTexts.read(store_record(tmp_path, own)) == own
     assert examine(corpus, plan, author_field="author").naming is not None, "told the likeliest label"
     assert examine(corpus, plan, topic_field="topic").naming is None
+    monkeypatch.setattr(own_texts, "_BY_LABEL", "")  # as where the meaning is preserved
+    unnamed = examine(corpus, plan, author_field="author")
+    assert (unnamed.naming, unnamed.untold) == (None, own.untold), "a label is no topic that anybody was told"
 
 
 def test_of_many_texts_those_are_looked_at_that_stand_anywhere(monkeypatch):
@@ -168,7 +175,7 @@ def test_of_many_texts_those_are_looked_at_that_stand_anywhere(monkeypatch):
         desk = place < 1_000
         outcome = 0 if desk else 1 + place % 10
         holder.add("all", "desk" if desk else f"a{place % 10}", np.eye(11)[outcome])
-    found = holder.naming
+    found = holder.naming(told=True)
     assert found.texts == 200
     assert found.named == pytest.approx(1.0)
     assert 0.35 < found.without < 0.65  # six deviations of chance

@@ -833,13 +833,13 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
         )
     else:
         yield "Nobody counted the documents of each author: the promise is per document."
-    naming = own["naming"]
-    if naming is not None:
-        yield (
-            f"Computed on {naming['texts']:,} of your own texts: whoever holds them and is told the topic of each "
-            f"names the author of {percent(naming['named'])} of them from one row, and of {percent(naming['without'])} "
-            "without it."
-        )
+    for naming, told in ((own["naming"], "its topic"), (own["untold"], "no topic")):
+        if naming is not None:
+            yield (
+                f"Computed on {naming['texts']:,} of your own texts: whoever holds them and is told {told} names the "
+                f"author of {percent(naming['named'])} of them from one row, and of {percent(naming['without'])} "
+                "without it."
+            )
     for each in own["subjects"] or ():
         yield (
             f"Far more often than in the public texts: {', '.join(each['words'])} ({percent(each['share'])} against "

@@ -77,6 +77,9 @@ CURATOR_ONLY: Final = (
 FORMAT: Final = 6
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
+_BY_LABEL: Final = "topic"
+"""What is preserved where a label stands for the topic that its reader is told; that of a meaning is none."""
+
 _BATCH: Final = 512
 _SUBJECTS: Final = 10
 _WORDS: Final = 6
@@ -174,17 +177,24 @@ class AuthorCounts:
 @final
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How often whoever holds all the texts, and is told the topic of each, names its author; no row is drawn.
+    """How often whoever holds the texts names the author of each; no row is drawn.
 
     Attributes:
         named: from one row, by the best rule: of each outcome the author whose texts give it the most probability.
-        without: without a row, by always naming who wrote most on the topic.
+        without: without a row, by always naming who wrote most, on the topic where that is told.
         texts: how many texts these are.
+        told: whether he is told the topic of each.
     """
 
     named: float
     without: float
     texts: int
+    told: bool
+
+    @property
+    def holder(self) -> str:
+        """Whoever it is, in words, after the number of texts."""
+        return "is told the topic of each" if self.told else "is told no topic"
 
     def above(self, adds_at_most: float | None, author_at_most: float | None) -> str | None:
         """That this is more than one of the limits of a verdict allows, in words; None where it is not."""
@@ -192,7 +202,7 @@ class Naming:
         if all(limit is None or each <= limit for each, limit in found):
             return None
         return (
-            f"whoever holds {self.texts:,} of these very texts and is told the topic of each names the author of "
+            f"whoever holds {self.texts:,} of these very texts and {self.holder} names the author of "
             f"{percent(self.named)} of them from one row, and of {percent(self.without)} without it, which is more "
             "than the limit allows: an attack on public texts says nothing about these"
         )
@@ -218,8 +228,10 @@ class OwnTexts:
             values with the label that most probably stands beside them, against the label alone; where words that are
             no label's stand beside them; or where no column of authors was named.
         placed: whether the rows have ids of their own, or stand in the order in which they were read.
-        naming: what the rows tell of authors to whoever holds the texts; None where no column of authors was named, no
+        naming: what the rows tell of authors to whoever holds the texts and is told the topic of each, that of a column
+            or, where the topic is what is preserved, the likeliest label; None where no column of authors was named, no
             topic is known, or the outcomes have no finite law.
+        untold: the same of whoever is told no topic.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
 
@@ -233,6 +245,7 @@ class OwnTexts:
     telling: tuple[str, ...] = ()
     placed: bool = False
     naming: Naming | None = None
+    untold: Naming | None = None
     release: str | None = None
 
     def check_release(self, manifest: Mapping[str, Any], sha256: str) -> None:
@@ -250,11 +263,11 @@ class OwnTexts:
         return ((self.fit_none or 0) + self.hardly_known) / texts if texts else 0.0
 
     def no_evidence(
-        self, adds_at_most: float | None = None, author_at_most: float | None = None
+        self, adds_at_most: float | None = None, author_at_most: float | None = None, *, topics: bool = True
     ) -> str | None:
         """Why attacks on public texts are no evidence for these ones, in a sentence; None where they may be.
 
-        Given are the limits on authors that the verdict is on.
+        Given are the limits on authors that the verdict is on; ``topics`` says whether the attackers were told any.
         """
         if self.placed:
             return NOT_SHUFFLED
@@ -272,7 +285,8 @@ class OwnTexts:
                 "given them: leave them out, or, where a label stands beside them, make their values coarser"
             )
         if self.unfit <= TOO_MANY:
-            return None if self.naming is None else self.naming.above(adds_at_most, author_at_most)
+            found = self.naming if topics else self.untold
+            return None if found is None else found.above(adds_at_most, author_at_most)
         return (
             f"{self.unfit:.0%} of the texts to be released fit none of the public texts, and above {TOO_MANY:.0%} an "
             "attack on public texts says nothing about them"
@@ -335,6 +349,7 @@ class OwnTexts:
                 tuple(map(str, facts["telling"])),
                 bool(facts["placed"]),
                 None if facts["naming"] is None else Naming(**facts["naming"]),
+                None if facts["untold"] is None else Naming(**facts["untold"]),
                 facts.get("release"),
             )
         except (ValueError, KeyError, TypeError):
@@ -363,6 +378,7 @@ def examine(
     authors: Counter[str | None] = Counter()
     sharing, holder = _Sharing(), _Holder()
     outcomes = [each.label for each in plan.mechanism.outcomes]
+    by_label = topic_field is None and plan.mechanism.preserve == _BY_LABEL and bool(outcomes)
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
     beside_words = False
     cells = (
@@ -376,8 +392,7 @@ def examine(
         if author_field is not None:
             authors.update(counted_key(item.labels.get(author_field)) for item in batch)
         places, foreign = _places(texts, plan, language) if plan.mechanism.reads_texts else ((), empty)
-        told = topic_field is not None or bool(outcomes)
-        lawful = bool(kept) or (author_field is not None and told)
+        lawful = bool(kept) or author_field is not None
         law = plan.mechanism.law(places) if lawful and plan.mechanism.reads_texts else None
         likeliest: list[int | None] = [None] * len(batch) if law is None else law.argmax(axis=1).tolist()
         beside_words = bool(kept) and law is None
@@ -386,9 +401,9 @@ def examine(
             sharing.add(
                 tuple(item.labels[name] for name in kept), label, None if author is None else str(author)
             )
-        if law is not None and author_field is not None and told:
+        if law is not None and author_field is not None:
             for item, row, likely in zip(batch, law, likeliest, strict=True):
-                topic = outcomes[likely or 0] if topic_field is None else item.labels.get(topic_field)
+                topic = outcomes[likely or 0] if by_label else item.labels.get(topic_field or "")
                 holder.add(topic, counted_key(item.labels.get(author_field)), row)
         if not plan.mechanism.reads_texts:
             continue
@@ -413,7 +428,8 @@ def examine(
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
         (*kept,) if beside_words or sharing.tells else (),
         corpus.id_field is not None,
-        holder.naming,
+        holder.naming(told=True) if by_label or topic_field is not None else None,
+        holder.naming(told=False),
     )  # fmt: skip
 
 
@@ -427,29 +443,32 @@ class _Holder:
         self._texts: list[tuple[str, str, NDArray[np.float32]]] = []
 
     def add(self, topic: str | None, author: str | None, law: Float64Array) -> None:
-        """A text; one without topic or author can be named by nobody."""
-        if not topic or not author:
+        """A text; one without author can be named by nobody."""
+        if not author:
             return
         self._seen += 1
-        held = topic, author, law.astype(np.float32)
+        held = topic or "", author, law.astype(np.float32)
         if len(self._texts) < _MOST_NAMED:
             self._texts.append(held)
         elif (place := int(self._rng.integers(self._seen))) < _MOST_NAMED:
             self._texts[place] = held
 
-    @property
-    def naming(self) -> Naming | None:
-        """How often he is right; None with fewer than two authors."""
+    def naming(self, *, told: bool) -> Naming | None:
+        """How often he is right; None with fewer than two authors. Told topics, he looks at texts that have one."""
         laws: defaultdict[str, dict[str, Float64Array]] = defaultdict(dict)
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        size = 0
         for topic, author, law in self._texts:
-            laws[topic][author] = laws[topic].get(author, np.zeros(len(law))) + law
-            counts[topic][author] += 1
+            if told and not topic:
+                continue
+            group = topic if told else ""
+            laws[group][author] = laws[group].get(author, np.zeros(len(law))) + law
+            counts[group][author] += 1
+            size += 1
         if len(set().union(*laws.values())) < 2:
             return None
         named = sum(float(np.max(list(each.values()), axis=0).sum()) for each in laws.values())
-        size = len(self._texts)
-        return Naming(named / size, _of_busiest(counts.values()) / size, size)
+        return Naming(named / size, _of_busiest(counts.values()) / size, size, told)
 
 
 @final

@@ -249,7 +249,8 @@ def judged(
     elif manifest["kind"] != SUMMARY and manifest.get("numbers") != SHUFFLED:
         why = NOT_SHUFFLED
     elif own is not None:
-        why = own.no_evidence(measured.adds_at_most, measured.author_at_most)
+        topics = measured.floor is not None
+        why = own.no_evidence(measured.adds_at_most, measured.author_at_most, topics=topics)
     elif manifest.get("labels"):
         why = (
             f"the kept columns ({', '.join(manifest['labels'])}) stand in the rows, and what they tell was not "

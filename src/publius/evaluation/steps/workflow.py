@@ -126,10 +126,10 @@ class ReleaseWorkflow:
         shutil.rmtree(self.folder / EVALUATION, ignore_errors=True)
         with self._step("measure"):
             found = measuring.measure(self.walk, self.folder, self._progress())
-        limits = self.walk.limits
-        self.judged = replace(
-            found, unlike=self.own().no_evidence(limits.adds_at_most, limits.author_at_most)
-        )
+        limits, older = self.walk.limits, self.walk.older
+        topics = older is not None and older.topics is not None
+        why = self.own().no_evidence(limits.adds_at_most, limits.author_at_most, topics=topics)
+        self.judged = replace(found, unlike=why)
         return self.judged
 
     def own(self) -> OwnTexts:
@@ -302,7 +302,9 @@ def release_apart(
             if walk.measurable:
                 flow.measure()
                 found = measured_for(walk.plan().manifest(0), made / EVALUATION)
-                measured = withdrawn(found, flow.own().no_evidence(found.adds_at_most, found.author_at_most))
+                topics = found.floor is not None
+                why = flow.own().no_evidence(found.adds_at_most, found.author_at_most, topics=topics)
+                measured = withdrawn(found, why)
                 if flow.refused is not None and not (after_fail and flow.refused == FAIL):
                     raise _Refused
             summary = flow.release()
