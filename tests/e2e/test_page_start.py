@@ -215,7 +215,7 @@ def test_what_quotation_marks_do_is_asked_where_one_stays_open(page, files, tmp_
     choose(page, "texts", tmp_path / "odd.csv")
     choose(page, "older", files / "older.csv")
     expect(page.locator("#start-older")).to_contain_text("choose it in step 1")
-    assert "choose it" in page.inner_text("#texts-quotes option:checked")
+    expect(page.locator("#texts-quotes option:checked")).to_contain_text("choose it")
     page.select_option("#texts-quotes", "letters")
     expect(page.locator("#texts-quotes option[value='']")).to_have_count(0)
     expect(page.locator("#start-texts .tiles")).to_contain_text("40")
