@@ -162,7 +162,7 @@ def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path
     assert OwnTexts.read(store_record(tmp_path, own)) == own
     assert examine(corpus, plan, author_field="author").naming is not None, "told the likeliest label"
     assert examine(corpus, plan, topic_field="topic").naming is None
-    monkeypatch.setattr(own_texts, "_BY_LABEL", "")  # as where the meaning is preserved
+    monkeypatch.setattr(own_texts, "_BY_LABEL", frozenset())  # as where the meaning is preserved
     unnamed = examine(corpus, plan, author_field="author")
     assert (unnamed.naming, unnamed.untold) == (None, own.untold), "a label is no topic that anybody was told"
 

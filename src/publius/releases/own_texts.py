@@ -77,7 +77,7 @@ CURATOR_ONLY: Final = (
 FORMAT: Final = 6
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
-_BY_LABEL: Final = "topic"
+_BY_LABEL: Final = frozenset({"topic"})
 """What is preserved where a label stands for the topic that its reader is told; that of a meaning is none."""
 
 _BATCH: Final = 512
@@ -378,7 +378,7 @@ def examine(
     authors: Counter[str | None] = Counter()
     sharing, holder = _Sharing(), _Holder()
     outcomes = [each.label for each in plan.mechanism.outcomes]
-    by_label = topic_field is None and plan.mechanism.preserve == _BY_LABEL and bool(outcomes)
+    by_label = topic_field is None and {plan.mechanism.preserve} <= _BY_LABEL and bool(outcomes)
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
     beside_words = False
     cells = (
