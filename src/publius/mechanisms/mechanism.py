@@ -378,6 +378,11 @@ class Mechanism(ABC):
         return self.positions(documents)
 
     @property
+    def shows_topics(self) -> bool:
+        """Whether the topic is what is preserved, so that a row tells it on purpose."""
+        return self.preserve == "topic"
+
+    @property
     def landmarks(self) -> Prototypes:
         """Public points among a reference's features: what a document may become, or a few for orientation."""
         return self.reference.aspect(self.preserve).sets[0]

@@ -833,8 +833,9 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
         )
     else:
         yield "Nobody counted the documents of each author: the promise is per document."
-    for naming, told in ((own["naming"], "its topic"), (own["untold"], "no topic")):
+    for naming in (own["naming"], own["untold"]):
         if naming is not None:
+            told = "what a text is about" if naming["told"] else "no topic"
             yield (
                 f"Computed on {naming['texts']:,} of your own texts: whoever holds them and is told {told} names the "
                 f"author of {percent(naming['named'])} of them from one row, and of {percent(naming['without'])} "

@@ -77,9 +77,6 @@ CURATOR_ONLY: Final = (
 FORMAT: Final = 6
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
-_BY_LABEL: Final = frozenset({"topic"})
-"""What is preserved where a label stands for the topic that its reader is told; that of a meaning is none."""
-
 _BATCH: Final = 512
 _SUBJECTS: Final = 10
 _WORDS: Final = 6
@@ -191,18 +188,14 @@ class Naming:
     texts: int
     told: bool
 
-    @property
-    def holder(self) -> str:
-        """Whoever it is, in words, after the number of texts."""
-        return "is told the topic of each" if self.told else "is told no topic"
-
     def above(self, adds_at_most: float | None, author_at_most: float | None) -> str | None:
         """That this is more than one of the limits of a verdict allows, in words; None where it is not."""
         found = ((self.named - self.without, adds_at_most), (self.named, author_at_most))
         if all(limit is None or each <= limit for each, limit in found):
             return None
+        told = "what a text is about" if self.told else "no topic"
         return (
-            f"whoever holds {self.texts:,} of these very texts and {self.holder} names the author of "
+            f"whoever holds {self.texts:,} of these very texts and is told {told} names the author of "
             f"{percent(self.named)} of them from one row, and of {percent(self.without)} without it, which is more "
             "than the limit allows: an attack on public texts says nothing about these"
         )
@@ -378,7 +371,7 @@ def examine(
     authors: Counter[str | None] = Counter()
     sharing, holder = _Sharing(), _Holder()
     outcomes = [each.label for each in plan.mechanism.outcomes]
-    by_label = topic_field is None and {plan.mechanism.preserve} <= _BY_LABEL and bool(outcomes)
+    by_label = topic_field is None and plan.mechanism.shows_topics and bool(outcomes)
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
     beside_words = False
     cells = (
