@@ -1,6 +1,7 @@
 """What each address of the explorer's service answers."""
 
 import json
+from statistics import fmean
 
 import numpy as np
 import pytest
