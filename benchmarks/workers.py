@@ -16,7 +16,7 @@ from benchmarks.summarize import Measured, made_corpus, made_reference, run_rows
 from publius.vectors.embeddings import Embeddings
 
 LENGTH: Final = 187
-ROUNDS: Final = 3
+ROUNDS: Final = 9
 _FIRST: Final = 2000
 
 

@@ -162,18 +162,22 @@ def cut_jsonl(path: Path, rows: int, most: int, *, links: bool = True) -> Iterat
     with open_binary(path, links=links) as stream:
         start = before = found = size = number = end = 0
         while line := stream.readline(RECORD_LIMIT + 1):
-            number, end, long = number + 1, end + len(line), len(line) > RECORD_LIMIT
-            if number == 1:
-                line = line.removeprefix(_MARK)
-            size += RECORD_LIMIT if long else len(line)
-            check_filled(path, number, size)
-            if long:
+            number, length = number + 1, len(line)
+            end += length
+            if length > RECORD_LIMIT:
                 end += _LongLine(stream, line).rest()
-            if long or (line and not line.isspace()):
-                found += 1
+                size, found = size + RECORD_LIMIT, found + 1
+            else:
+                if number == 1:
+                    line = line.removeprefix(_MARK)
+                size += length
+                if line and not line.isspace():
+                    found += 1
             if found == rows or end - start >= most:
+                check_filled(path, number, size)
                 yield LineRange(start, end, before, found)
                 start, before, found = end, number, 0
+        check_filled(path, number, size)
         if found:
             yield LineRange(start, end, before, found)
 
