@@ -303,7 +303,7 @@ def test_each_number_for_the_sureness_of_a_label_is_told_from_the_others(release
     assert "says of no row how sure that one is" in noise
     assert left.startswith("At least so many per cent (last column of READ-ME.txt)")
     assert "no share of right labels" in left
-    assert "left by the noise" in (release / "READ-ME.txt").read_text()
+    assert "not drawn blindly" in (release / "READ-ME.txt").read_text()
     assert right.startswith("75.0 %: ")
     assert "no probability of any one row" in right
     assert guessed.startswith("74.4 %: ")

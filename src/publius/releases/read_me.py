@@ -275,14 +275,18 @@ def _heads(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield _columns("rows", "share", "its own", "label")
         return
-    yield "Labels. First, how many rows have it. Then the share of documents in which the program found it, one between"
-    yield "two labels in part for each, without the bias of the noise (limits that hold for all labels together, with a"
-    yield "probability of 95 %). Last, of these rows, the share that was not drawn blindly, from all labels alike, by a"
-    yield "cautious limit."
+    votes = votes_of(manifest)
+    between = SHARED_OUT if votes is not None and votes.soft else ""
+    yield from fill(
+        f"Labels. First, how many rows have it. Then the share of documents in which the program found it{between}, "
+        "without the bias of the noise (limits that hold for all labels together, with a probability of 95 %). Last, of "
+        "these rows, the share that was not drawn blindly, from all labels alike, by a cautious limit.",
+        _WIDTH,
+    ).splitlines()
     yield "The share of documents that are really about it may lie outside these limits: the program errs, with some"
     yield "labels more than with others; how often stands in receivers.html, where it was measured on public texts."
     yield ""
-    yield _columns("rows", "found in", "left by the noise", "label")
+    yield _columns("rows", "found in", "not drawn blindly", "label")
 
 
 def _columns(rows: str, share: str, right: str, label: str) -> str:

@@ -335,7 +335,7 @@ def test_it_releases_by_its_name_and_the_manifest_says_whose_it_is(files):
         "typical of",
         "NOT words of the document",
         "give the limits",
-        "left by the noise",
+        "not drawn blindly",
         "the topic that",
         "kept is the topic",
         "the public prototypes",
@@ -398,7 +398,7 @@ def test_a_registered_class_is_signed_by_what_it_says_itself_and_nothing_else(fi
     assert done.returncode == 0, done.stderr
     told = " ".join((out / "READ-ME.txt").read_text().split())
     assert "that the mechanism anyone put there" in told
-    for false in ("left by the noise", "give the limits", "typical of", "the topic that the program"):
+    for false in ("not drawn blindly", "give the limits", "typical of", "the topic that the program"):
         assert false not in told
     manifest = json.loads((out / "manifest.json").read_text())
     elsewhere = completed("signoff", out, "--json")
