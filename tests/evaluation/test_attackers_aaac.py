@@ -36,6 +36,7 @@ def test_beats_chance(kind, problem):
     assert named(kind, problem, lambda text: Bag(tokenize(text))) >= BY_LUCK
 
 
+@pytest.mark.long
 def test_nearest_beats_chance(problem):
     if not package_installed() or find_spec("ot") is None:
         pytest.skip("extras glove and transport are not installed")
