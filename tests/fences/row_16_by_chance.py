@@ -210,7 +210,35 @@ def _a_pass_holds_for_texts_that_tell_no_more(folder: Path) -> None:
         assert str(verdict.verdict).startswith(expected)
         assert verdict.on_authors == expected
         untold = OwnTexts(60, 0, 0, untold=found)
-        assert (untold.no_evidence(limit, topics=False) is None) is (expected == "PASS"), "told no topics"
+        for topics in (
+            False,
+            True,
+        ):  # no topic of theirs is known, whatever the attackers were told of others
+            assert (untold.no_evidence(limit, topics=topics) is None) is (expected == "PASS")
+
+
+def _a_topic_of_few_is_told_to_nobody(folder: Path) -> None:
+    """Who would be told the number of a ticket is told who wrote it, and a row would add nothing to that."""
+    law = np.eye(3)[
+        [at % 3 for at in range(60)]
+    ]  # what a text is about, which three kinds of authors differ by
+    for topics in (
+        [f"ticket {at}" for at in range(60)],
+        [f"a{at % 3}" for at in range(60)],
+        [None] * 60,
+        ["praise" if at >= 50 else None for at in range(60)],
+    ):
+        holder = own_texts._Holder()
+        for at, topic in enumerate(topics):
+            holder.add(topic, f"a{at % 3}", law[at])
+        found = holder.naming(told=True)
+        assert found is not None
+        assert (found.texts, found.named, found.without) == (60, pytest.approx(1), pytest.approx(20 / 60))
+        assert OwnTexts(60, 0, 0, naming=found).no_evidence(0.05) is not None
+
+
+def _every_topic_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_texts, "SHARED", 1)
 
 
 def _whatever_they_tell(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,6 +274,12 @@ FENCES = (
         "a pass holds for texts that tell no more than the attacked ones",
         _a_pass_holds_for_texts_that_tell_no_more,
         _whatever_they_tell,
+    ),
+    Fence(
+        16,
+        "a topic of few, or none, is told to nobody",
+        _a_topic_of_few_is_told_to_nobody,
+        _every_topic_is_told,
     ),
     Fence(16, "few authors give no pass", _few_authors_are_no_pass, _however_few),
 )

@@ -33,7 +33,7 @@ from publius.privacy.promise import (
     stand,
 )
 from publius.releases.contents import SUMMARY
-from publius.releases.own_texts import unfit_sentence
+from publius.releases.own_texts import TOLD, unfit_sentence
 from publius.releases.plan import DECLARED_VALUE, ORDERED_TEXT
 from publius.settings import AboutSettings
 from publius.text.author_names import without_invisible
@@ -835,11 +835,10 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
         yield "Nobody counted the documents of each author: the promise is per document."
     for naming in (own["naming"], own["untold"]):
         if naming is not None:
-            told = "what a text is about" if naming["told"] else "no topic"
             yield (
-                f"Computed on {naming['texts']:,} of your own texts: whoever holds them and is told {told} names the "
-                f"author of {percent(naming['named'])} of them from one row, and of {percent(naming['without'])} "
-                "without it."
+                f"Computed on {naming['texts']:,} of your own texts: whoever holds them and is told "
+                f"{TOLD[naming['told']]} names the author of {percent(naming['named'])} of them from one row, and of "
+                f"{percent(naming['without'])} without it."
             )
     for each in own["subjects"] or ():
         yield (

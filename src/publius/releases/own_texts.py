@@ -68,13 +68,16 @@ NOT_SHUFFLED: Final = (
 )
 """Why no verdict stands. What an id tells cannot be looked up: a name, initials, a customer's number, a day."""
 
+TOLD: Final = {True: f"what a text is about, if {SHARED} authors or more have that topic,", False: "no topic"}
+"""What whoever holds the texts knows of each beside its row, in the page's words."""
+
 _MOST_NAMED: Final = 2**15
 """Texts on which the holder of all of them is tried; of more so many are drawn, as their laws are held in memory."""
 
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
 )
-FORMAT: Final = 6
+FORMAT: Final = 7
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
 _BATCH: Final = 512
@@ -180,7 +183,7 @@ class Naming:
         named: from one row, by the best rule: of each outcome the author whose texts give it the most probability.
         without: without a row, by always naming who wrote most, on the topic where that is told.
         texts: how many texts these are.
-        told: whether he is told the topic of each.
+        told: whether he is told the topic of each that several authors have.
     """
 
     named: float
@@ -193,9 +196,8 @@ class Naming:
         found = ((self.named - self.without, adds_at_most), (self.named, author_at_most))
         if all(limit is None or each <= limit for each, limit in found):
             return None
-        told = "what a text is about" if self.told else "no topic"
         return (
-            f"whoever holds {self.texts:,} of these very texts and is told {told} names the author of "
+            f"whoever holds {self.texts:,} of these very texts and is told {TOLD[self.told]} names the author of "
             f"{percent(self.named)} of them from one row, and of {percent(self.without)} without it, which is more "
             "than the limit allows: an attack on public texts says nothing about these"
         )
@@ -222,8 +224,8 @@ class OwnTexts:
             no label's stand beside them; or where no column of authors was named.
         placed: whether the rows have ids of their own, or stand in the order in which they were read.
         naming: what the rows tell of authors to whoever holds the texts and is told the topic of each, that of a column
-            or, where the topic is what is preserved, the likeliest label; None where no column of authors was named, no
-            topic is known, or the outcomes have no finite law.
+            or, where the topic is what is preserved, the likeliest label, where `SHARED` authors have it; None where no
+            column of authors was named, no topic is known, or the outcomes have no finite law.
         untold: the same of whoever is told no topic.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
@@ -278,7 +280,7 @@ class OwnTexts:
                 "given them: leave them out, or, where a label stands beside them, make their values coarser"
             )
         if self.unfit <= TOO_MANY:
-            found = self.naming if topics else self.untold
+            found = (self.naming if topics else None) or self.untold
             return None if found is None else found.above(adds_at_most, author_at_most)
         return (
             f"{self.unfit:.0%} of the texts to be released fit none of the public texts, and above {TOO_MANY:.0%} an "
@@ -447,17 +449,21 @@ class _Holder:
             self._texts[place] = held
 
     def naming(self, *, told: bool) -> Naming | None:
-        """How often he is right; None with fewer than two authors. Told topics, he looks at texts that have one."""
+        """How often he is right; None with fewer than two authors.
+
+        He is told a topic that `SHARED` authors have, and of other texts that they have none: one that few have says
+        who they are, so readers know it no more than an empty one.
+        """
         laws: defaultdict[str, dict[str, Float64Array]] = defaultdict(dict)
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        size = 0
+        having: defaultdict[str, set[str]] = defaultdict(set)
+        for topic, author, _ in self._texts:
+            having[topic].add(author)
         for topic, author, law in self._texts:
-            if told and not topic:
-                continue
-            group = topic if told else ""
+            group = topic if told and len(having[topic]) >= SHARED else ""
             laws[group][author] = laws[group].get(author, np.zeros(len(law))) + law
             counts[group][author] += 1
-            size += 1
+        size = len(self._texts)
         if len(set().union(*laws.values())) < 2:
             return None
         named = sum(float(np.max(list(each.values()), axis=0).sum()) for each in laws.values())

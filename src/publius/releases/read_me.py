@@ -279,8 +279,8 @@ def _heads(manifest: Mapping[str, Any]) -> Iterator[str]:
     between = SHARED_OUT if votes is not None and votes.soft else ""
     yield from fill(
         f"Labels. First, how many rows have it. Then the share of documents in which the program found it{between}, "
-        "without the bias of the noise (limits that hold for all labels together, with a probability of 95 %). Last, of "
-        "these rows, the share that was not drawn blindly, from all labels alike, by a cautious limit.",
+        "without the bias of the noise (limits that hold for all labels together, with a probability of 95 %). Last, "
+        "of these rows, the share that was not drawn blindly, from all labels alike, by a cautious limit.",
         _WIDTH,
     ).splitlines()
     yield "The share of documents that are really about it may lie outside these limits: the program errs, with some"
