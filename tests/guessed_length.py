@@ -1,6 +1,7 @@
 """How well the lengths of documents are predicted from what was released of them, against chance."""
 
 import numpy as np
+import pytest
 from scipy.stats import t
 
 from publius.noise.randomness import seeded_rng
@@ -43,4 +44,4 @@ def chance(permutations, alarm=1e-8):
     return t.isf(alarm, permutations - 1) * np.sqrt((permutations + 1) / (permutations - 1))
 
 
-PREDICTORS = [(ridge, 60), (boosting, 20)]
+PREDICTORS = [(ridge, 60), pytest.param(boosting, 20, marks=pytest.mark.long)]

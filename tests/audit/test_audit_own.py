@@ -63,9 +63,8 @@ def test_a_summary_with_noise_for_fewer_documents_than_count_is_refuted(tmp_path
     assert found.lower_bound > found.claimed == 1
 
 
-@pytest.mark.parametrize(
-    ("draws", "told"), [(1_500, 0.03), pytest.param(12_000, 0.6, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("draws", "told"), [(1_500, 0.03), (12_000, 0.6)])
 def test_a_summary_by_its_draws_alone(tmp_path, draws, told):
     """An author who is left out: the draws that do not refute the claim would refute ``told`` of it."""
     found = verdict(tmp_path, "python:audit.own_mechanisms:totals", own.AUTHORS, draws)

@@ -458,6 +458,7 @@ def test_what_another_ledger_left_behind_is_not_taken_over(path):
         Ledger.create(path, budget=1)
 
 
+@pytest.mark.long
 def test_sixteen_processes_over_mixed_names_end_exactly_at_the_cap(memory):
     """Path, symbolic link, relative name; a hard link comes and is refused with all the others until it goes."""
     ledger = Ledger.create(memory / "ledger", budget=1000)

@@ -71,11 +71,13 @@ def test_kills(apart):
     assert figure(apart(torture_kills, 4), "kills") == 4
 
 
+@pytest.mark.long
 @fork_only
 def test_kills_of_paid_runs(apart):
     assert figure(apart(torture_observable, 4), "kills of paid runs") == 4
 
 
+@pytest.mark.long
 @fork_only
 def test_watch(apart):
     """``make torture`` does it with 10,000 files and 50 kills."""
