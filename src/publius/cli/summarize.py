@@ -159,6 +159,7 @@ def _said(finished: Finished, output: Path) -> str:
             f"  new {name:<12}{len(ranked.new):,} of {len(ranked.cells):,}"
             for name, ranked in (("subjects", said.subjects), ("themes", said.themes))
             if ranked is not None and ranked.compared is not None
+            if name == "subjects" or said.earlier is not None  # of others no theme is called new
         ),
         "",
         manifest["promise"],

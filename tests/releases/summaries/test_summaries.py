@@ -542,50 +542,56 @@ def test_what_is_new_is_found_and_only_that(reference, rows):
 
 def test_nothing_is_new_because_one_unknown_author_wrote_much(reference, rows):
     """Public authors who wrote four letters each, all on one thing: what few of them chose is not rare for that."""
-    told = Summary(reference, 50, shares={"themes": 1})(rows)
-    likely = (
-        np.maximum(told.themes.values.sum(axis=0), 1) / np.maximum(told.themes.values.sum(axis=0), 1).sum()
-    )
+    told = Summary(reference, 50, shares={"subjects": 1})(rows)
+    likely = np.maximum(told.subjects.values, 1) / np.maximum(told.subjects.values, 1).sum()
     rng = seeded_rng(31)
     new = Counter()
     for _ in range(100):
         written = 4 * rng.multinomial(60, likely)
         for who in (reference, by_known_authors(reference)):
-            themes = replace(who.counted.themes, documents=written)
-            counted = replace(who.counted, themes=themes, documents=who.counted.documents)
-            spaces = replace(told.by.spaces, reference=replace(who, counted=counted), themes=themes)
+            spaces = replace(told.by.spaces, reference=who, before=written)
             by = SimpleNamespace(strata=told.by.strata, spaces=spaces, documents_per_author=1)
-            new[who is reference] += bool(Said(replace(told, by=by)).themes.new)
+            new[who is reference] += bool(Said(replace(told, by=by)).subjects.new)
     assert new[True] == 0
     assert new[False] > 0  # as if each letter were another author's
+
+
+def test_no_theme_is_new_against_the_texts_that_themes_were_made_of(reference, rows):
+    """However large its share: they fall into it as no other texts do. Subjects are, and themes in another summary."""
+    known = by_known_authors(reference)
+    parcels = [
+        {**row, "author": f"{row['author']} {n}"}
+        for row in rows
+        if row["product"] == "parcel"
+        for n in range(4)
+    ]
+    found = Said(Summary(known, 8, shares={"subjects": 0.5, "themes": 0.5})(parcels))
+    assert found.subjects.new
+    assert (found.themes.new, found.themes.gone) == ([], [])
+    assert found.themes.compared.ratio.max() > 1.5
 
 
 def test_nothing_is_new_because_more_of_an_author_is_counted_here_than_there(reference, rows):
     """Who writes much writes of something else: of one population its share is larger where five of his letters count.
 
-    Public texts and letters are of 40,000 authors alike, of whom 4,000 wrote five letters each on theme 0; or all of
-    the public texts are counted, and of each author here one, so that the other themes are larger.
+    Public texts and letters are of 40,000 authors alike, of whom 4,000 wrote five letters each on subject 0; or all of
+    the public texts are counted, and of each author here one, so that the others are larger.
     """
-    told = Summary(reference, 50, 5, shares={"themes": 1})(rows)
-    known, size = by_known_authors(reference), reference.counted.themes.size
-    others = np.concatenate([np.full(size, 36_000 // size), [0, 0]])
-    first = np.arange(size + 2) == 0
+    told = Summary(reference, 50, 5, shares={"subjects": 1})(rows)
+    known, size = by_known_authors(reference), reference.counted.subjects.size
+    others = np.concatenate([np.full(size, 36_000 // size), [0]])
+    first = np.arange(size + 1) == 0
     once, five = others + 4_000 * first, others + 20_000 * first
     for who, there, here, most in (
         (known, once, five, 5),
         (reference, five, once, 1),
         (reference, five, five, 5),
     ):
-        themes = replace(who.counted.themes, documents=there)
-        counted = replace(who.counted, themes=themes, documents=int(there.sum()))
+        counted = replace(who.counted, documents=int(there.sum()))
         source = {"public_words": {"authors": int(there.sum())}} if who is known else who.source
-        spaces = replace(
-            told.by.spaces, reference=replace(who, counted=counted, source=source), themes=themes
-        )
-        values = np.zeros(told.themes.values.shape, np.int64)
-        values[0] = here
+        spaces = replace(told.by.spaces, reference=replace(who, counted=counted, source=source), before=there)
         by = SimpleNamespace(strata=told.by.strata, spaces=spaces, documents_per_author=most)
-        found = Said(replace(told, by=by, themes=replace(told.themes, values=values))).themes
+        found = Said(replace(told, by=by, subjects=replace(told.subjects, values=here))).subjects
         assert found.new == []
         if most == 1 or who is known:
             assert found.compared.ratio.max() > 1.3, "which a comparison without regard for it calls new"

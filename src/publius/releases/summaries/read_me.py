@@ -144,7 +144,8 @@ def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
             (
                 "new",
                 "'true' where the share is larger than in what it is compared with, beyond noise and chance; 'false' "
-                "where that is not shown",
+                "where that is not shown, as it is of every theme unless an earlier summary is what it is compared "
+                "with: themes were made of the public texts, which fall into them as no other texts do",
             ),
             (
                 "share",

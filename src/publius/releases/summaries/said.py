@@ -187,7 +187,13 @@ class Said:
         if before is None and self.earlier is None and space.documents is not None:
             before = self._public(space.documents, space.size)
         words = words_of_themes(space)
-        return self._ranked(*found, words, LaplaceSum(table.noise, len(table.values)), before)
+        ranked = self._ranked(*found, words, LaplaceSum(table.noise, len(table.values)), before)
+        if ranked.compared is None or self.earlier is not None:
+            return ranked
+        # The themes were made of the public texts, which therefore fall into them as no others of the same kind do: the
+        # chance of which texts were public does not explain how often.
+        nothing, anything = np.zeros(space.size), np.full(space.size, np.inf)
+        return replace(ranked, compared=replace(ranked.compared, low=nothing, high=anything))
 
     @functools.cached_property
     def subjects(self) -> Ranked | None:
