@@ -115,6 +115,7 @@ def test_rows_keep_their_stated_ids(watch, inbox, tmp_path, ledger):
     with watch() as running:
         event = next(iter(running.look()))
     assert (event.what, event.documents) == ("released", 3)
+    assert event.said[0].startswith("Documents are published under the ids in your field 'id': whoever knows")
     bags = (tmp_path / "out" / "00000001" / "bags.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["id"] for line in bags] == ["d0", "d1", "d2"]
     assert {account.name for account in ledger.accounts()} == {"d0", "d1", "d2"}

@@ -101,13 +101,12 @@ def say_unseen(corpus: Corpus) -> None:
 
 
 def _ids(corpus: Corpus, engine: str) -> str:
+    from publius.releases.preflight import published_ids
+
     if corpus.id_field is None:
         order = "a secret random order" if engine == "local" else "the order in which they are read"
         return f"Documents are published under numbers, in {order}, without your ids."
-    return (
-        f"Documents are published under the ids in your field {corpus.id_field!r}: whoever knows an id knows whose bag "
-        "it is. With --number they get numbers instead."
-    )
+    return f"{published_ids(corpus.id_field)} With --number they get numbers instead."
 
 
 def _form(corpus: Corpus) -> str | None:

@@ -180,6 +180,13 @@ def check_loss(lost: int, documents: int, *, accepted: bool = False) -> None:
         )
 
 
+def published_ids(field: str) -> str:
+    """What the ids of a field tell, for whoever is about to publish them."""
+    return (
+        f"Documents are published under the ids in your field {field!r}: whoever knows an id knows whose bag it is."
+    )
+
+
 def too_many(lost: int, documents: int) -> bool:
     """Whether a person has to be asked before so many documents are left out."""
     return lost > LOST * documents

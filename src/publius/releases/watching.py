@@ -32,7 +32,7 @@ from publius.privacy.ledger import Ledger
 from publius.releases.engines.run import check_presence, protect_once
 from publius.releases.engines.run_folder import SUFFIX, give_up, has_its_place, own_folder, working_path
 from publius.releases.plan import Plan
-from publius.releases.preflight import look
+from publius.releases.preflight import look, published_ids
 from publius.settings import RunSettings
 
 What = Literal["released", "refused", "missing", "changed"]
@@ -212,7 +212,8 @@ class FolderWatch:
             if path.is_symlink() and not self._links:
                 raise DataError(IS_LINK)
             corpus = replace(open_corpus(path, **self._reading), links=self._links)
-            warnings = tuple(look(corpus, self._plan).warnings())
+            ids = () if corpus.id_field is None else (published_ids(corpus.id_field),)
+            warnings = (*ids, *look(corpus, self._plan).warnings())
             summary = protect_once(
                 corpus, self._plan, place, self._run, ledger=self._ledger,
                 placed=lambda: self._note_released(path.name, file, stamp),
