@@ -181,10 +181,8 @@ def check_loss(lost: int, documents: int, *, accepted: bool = False) -> None:
 
 
 def published_ids(field: str) -> str:
-    """What the ids of a field tell, for whoever is about to publish them."""
-    return (
-        f"Documents are published under the ids in your field {field!r}: whoever knows an id knows whose bag it is."
-    )
+    """The sentence on ids of a field, for whoever is about to publish them."""
+    return f"Documents are published under the ids in your field {field!r}: whoever knows an id knows whose bag it is."
 
 
 def too_many(lost: int, documents: int) -> bool:
