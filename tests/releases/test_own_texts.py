@@ -157,6 +157,9 @@ def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path
     most = max(Counter(row["author"] for row in texts).values()) / 60
     assert own.untold == Naming(pytest.approx(alone), pytest.approx(most), 60, told=False)
     said, untold = [each for each in own_sentences(own.record()) if each.startswith("Computed on 60 of")]
+    unlooked = "What the rows tell of the authors of these very texts was not computed"
+    assert not any(unlooked in each for each in own_sentences(own.record()))
+    assert any(unlooked in each for each in own_sentences(replace(own, naming=None, untold=None).record()))
     assert f"is told no topic names the author of {percent(alone)}" in untold
     assert f"{percent(named / 60)} of them from one row, and of {percent(without / 60)} without it" in said
     assert OwnTexts.read(store_record(tmp_path, own)) == own

@@ -840,6 +840,11 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
                 f"{TOLD[naming['told']]} names the author of {percent(naming['named'])} of them from one row, and of "
                 f"{percent(naming['without'])} without it."
             )
+    if own["authors"] is not None and own["untold"] is None:
+        yield (
+            "What the rows tell of the authors of these very texts was not computed: the mechanism draws from no "
+            "finite list, or there are not two authors. The verdict rests on public texts alone."
+        )
     for each in own["subjects"] or ():
         yield (
             f"Far more often than in the public texts: {', '.join(each['words'])} ({percent(each['share'])} against "
