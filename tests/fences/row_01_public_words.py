@@ -116,6 +116,12 @@ def _identifiers(folder: Path) -> None:
     assert [word for word in told if word in found] == [], "a long number, mail or link became public"
 
 
+def _numbers_set_apart(folder: Path) -> None:
+    for between in (" ", "-", "\u2212", " -- ", "] [", " - (", "|", "~", "=", "\u2022", "\u2026", "    "):
+        text = f"call 0917{between}8824{between}3316 soon"
+        assert public_words.without_identifiers(text).split() == ["call", "soon"], between
+
+
 def _as_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(public_words, "without_identifiers", lambda text: text)
     monkeypatch.setattr(public_words, "is_identifier", lambda word: False)
@@ -232,6 +238,7 @@ FENCES = (
     Fence(1, "one person counts once however the name is written", _one_person, _as_written),
     Fence(1, "nor does it with vectors that are learned from labelled text", _vectors, _by_texts),
     Fence(1, "long numbers, mail and links never become public", _identifiers, _as_words),
+    Fence(1, "nor do long numbers, whatever stands between their digits", _numbers_set_apart, _as_words),
     Fence(1, "texts that a reference was learned from are not quoted", _quoted, _remembered),
     Fence(1, "a number that few authors have is no name of a topic", _topics, _any_topic),
     Fence(1, "what was learned is its owner's until he publishes it", _owner_only, _open),

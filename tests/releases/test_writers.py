@@ -17,8 +17,9 @@ from publius.noise.randomness import RunKey
 from publius.releases.layout import RESERVED, Layout
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
+from publius.releases.read_me import label_counts
 from publius.releases.release import Release, ReleasedTogether
-from publius.releases.writers import WRITERS, unmarked
+from publius.releases.writers import WRITERS, spreadsheet_safe, unmarked
 from publius.settings import ReleaseSettings
 from publius.text.bag import Bag
 from publius.text.drawn_bags import ENOUGH
@@ -194,3 +195,11 @@ def test_words_of_many_documents_are_written_as_those_of_each(
         files.append((tally, {path.name: path.read_bytes() for path in folder.iterdir()}))
     assert files[0] == files[1]
     assert any(map(len, files[0][1].values()))
+
+
+@pytest.mark.parametrize("label", ["-loans", "=1+1", "+more", "@home", "loans"])
+def test_labels_of_a_table_are_counted_as_the_mechanism_prints_them(tmp_path, label):
+    """READ-ME is made again from them before a release is signed."""
+    table = f"label,probability_kept,id,word,count\n{spreadsheet_safe(label)},0.9,1,a,2\n"
+    (tmp_path / "bags.csv").write_text(table, encoding="utf-8")
+    assert label_counts(tmp_path) == {label: 1}

@@ -103,6 +103,8 @@ def _of_lines(path: Path) -> Counter[str]:
 def _of_csv(path: Path) -> Counter[str]:
     import csv
 
+    from publius.releases.writers import unmarked
+
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
         fields = next(rows)
@@ -111,7 +113,7 @@ def _of_csv(path: Path) -> Counter[str]:
         id, last, found = fields.index("id"), None, Counter[str]()
         for row in rows:
             if row[id] != last:
-                found[row[0]] += 1
+                found[unmarked(row[0])] += 1
                 last = row[id]
     return found
 

@@ -18,7 +18,7 @@ DIGITS: Final = 5
 _CODE_RUNS: Final = 4  # x7k9: letters and digits in turn
 
 # Every repetition is bounded or possessive, and long runs are entered at their first character only: linear time.
-_BETWEEN = r"[\p{Zs}\p{Cf}\t.,:;'\u2019/\\()_*\#+\u00b7\u2010-\u2015\-]{0,3}+"
+_BETWEEN = r"[^\p{L}\p{N}\p{M}\r\n]{0,5}+"
 _MAIL = r"(?<![\p{L}\p{N}\p{M}._%+'\-])[\p{L}\p{N}\p{M}._%+'\-]++[ ]?[@\uff20][ ]?[\p{L}\p{N}\p{M}.\-]++"
 _HANDLE = r"[@\uff20][\p{L}\p{N}_]++"
 _LINK = r"(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.\-]{1,15}+://|www\.|mailto:|tel:)\S++"
