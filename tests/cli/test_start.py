@@ -421,7 +421,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(private, older, tmp_path
     assert {path.name for path in tmp_path.iterdir()} == {"complaints.csv", "older.csv"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGKILL])
 def test_interrupted_and_continued(private, older, tmp_path, number):
     pytest.importorskip("sklearn")
     arguments = ["start", str(private), "--public", str(older), "--preserve", "topic", "--bound", "7", "--yes",

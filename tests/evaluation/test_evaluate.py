@@ -173,6 +173,7 @@ print([*runner._results([None, None], "what all cells share" * 2**16, 2, print)]
 """
 
 
+@pytest.mark.long
 def test_a_script_that_starts_itself_again_in_its_workers_is_told_so(tmp_path):
     """It waited for ever to give them what they need: more than a pipe holds."""
     (tmp_path / "script.py").write_text(UNGUARDED)

@@ -228,6 +228,7 @@ def test_bins_only_raise_it(monkeypatch, outcomes, bound, documents):
             assert delta <= coarse.delta_at(epsilon)
 
 
+@pytest.mark.long
 def test_a_very_large_crowd():
     epsilons = [Crowd(5.0, 20, documents).epsilon_at(1e-6) for documents in (100_000, 1_000_000, 4_000_000)]
     # Epsilon falls a little faster than the root of n: at a fixed delta a smaller spread is cut nearer its middle.

@@ -27,6 +27,7 @@ def benchmark(monkeypatch, capsys):
     return run
 
 
+@pytest.mark.long
 def test_documents_grow(benchmark):
     code, out, err = benchmark(
         "scaling", "--documents", 40, "--documents", 80, "--words", 50, "--dimension", 4,
@@ -41,6 +42,7 @@ def test_documents_grow(benchmark):
     assert report["seconds"] == pytest.approx(expected, abs=6e-4)  # it has three decimals
 
 
+@pytest.mark.long
 def test_tables_for_synthetic_vectors_stay_out_of_the_users_folder(home):
     report = bench_scaling(settings_of([40], [2500], [10], mechanism="exponential", epsilon=2.0, workers=1))
     assert report["prepare_seconds"][0] > 0

@@ -66,6 +66,7 @@ def test_a_release_without_its_last_bag_is_not_whole(format, tmp_path):
     assert not bench.whole(tmp_path / "out", format, 5)
 
 
+@pytest.mark.long
 @fork_only
 def test_kills(apart):
     assert figure(apart(torture_kills, 4), "kills") == 4
@@ -95,6 +96,7 @@ def test_full_disk(apart):
     assert figure(apart(torture_full_disk, 15), "full disks") >= 8
 
 
+@pytest.mark.long
 @fork_only
 def test_memory_limit(apart):
     assert figure(apart(torture_memory, 8), "memory limits that hit") >= 1
@@ -106,6 +108,7 @@ def test_a_child_that_hangs_is_killed(apart):
     assert (ended, result) == (9, None)
 
 
+@pytest.mark.long
 def test_malformed_files():
     """``make torture`` does it with 20,000."""
     found = malformed.torture_malformed(75)
@@ -151,6 +154,7 @@ def test_concurrent_ledgers(apart):
     assert figure(apart(torture_concurrent, 3, 10), "passed") == 15
 
 
+@pytest.mark.long
 @fork_only
 def test_ledger_kills(apart):
     assert figure(apart(torture_ledger_kills, 8), "ledger kills and full disks") >= 2

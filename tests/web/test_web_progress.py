@@ -451,6 +451,7 @@ def started(stored, releases, temporary):
     )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds the command by /proc")
 def test_the_command_of_an_explorer_that_was_killed_ends_and_nothing_half_made_stays(stored, home, tmp_path):
     temporary, releases = tmp_path / "temporary", tmp_path / "releases"
