@@ -193,7 +193,7 @@ def _a_pass_holds_for_texts_that_tell_no_more(folder: Path) -> None:
     signed = [(f"t{at % 3}", f"a{at % 7}") for at in range(60)]
     holder = own_texts._Holder()
     for (topic, author), row in zip(signed, law, strict=True):
-        holder.add(topic, author, row)
+        holder.add(topic, (), author, row)
     found = holder.naming(told=True)
     assert found is not None
     groups = [[at for at in range(60) if signed[at][0] == topic] for topic in ("t0", "t1", "t2")]
@@ -230,11 +230,31 @@ def _a_topic_of_few_is_told_to_nobody(folder: Path) -> None:
     ):
         holder = own_texts._Holder()
         for at, topic in enumerate(topics):
-            holder.add(topic, f"a{at % 3}", law[at])
+            holder.add(topic, (), f"a{at % 3}", law[at])
         found = holder.naming(told=True)
         assert found is not None
         assert (found.texts, found.named, found.without) == (60, pytest.approx(1), pytest.approx(20 / 60))
         assert OwnTexts(60, 0, 0, naming=found).no_evidence(0.05) is not None
+
+
+def _what_is_kept_is_part_of_a_row(folder: Path) -> None:
+    """A label and a kept value may tell together what neither tells alone."""
+    (folder / "rows").touch()
+    holder = own_texts._Holder()
+    for at in range(120):
+        author = at % 12
+        holder.add(None, (f"office {author // 3}",), f"a{author}", np.eye(3)[author % 3])
+    found = holder.naming(told=False)
+    assert found is not None
+    assert found.named == pytest.approx(1)
+    assert OwnTexts(120, 0, 0, untold=found).no_evidence(0.9) is not None
+
+
+def _by_their_labels_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    add = own_texts._Holder.add
+    monkeypatch.setattr(
+        own_texts._Holder, "add", lambda holder, topic, kept, author, law: add(holder, topic, (), author, law)
+    )
 
 
 def _every_topic_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,5 +301,6 @@ FENCES = (
         _a_topic_of_few_is_told_to_nobody,
         _every_topic_is_told,
     ),
+    Fence(16, "what is kept is part of a row", _what_is_kept_is_part_of_a_row, _by_their_labels_alone),
     Fence(16, "few authors give no pass", _few_authors_are_no_pass, _however_few),
 )

@@ -21,7 +21,7 @@ from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.prototype import Prototype
 from publius.noise.randomness import seeded_rng
 from publius.privacy.promise import percent
-from publius.releases import own_texts, read_me
+from publius.releases import account, own_texts, read_me
 from publius.releases.account import own_sentences
 from publius.releases.digests import file_digest
 from publius.releases.engines import protect_corpus
@@ -170,6 +170,44 @@ def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path
     assert (unnamed.naming, unnamed.untold) == (None, own.untold), "a label is no topic that anybody was told"
 
 
+def test_what_the_rows_tell_is_told_by_all_that_stands_in_them(tmp_path, plan):
+    """Five offices of twelve authors each tell little alone; with the topic that readers know they may tell all."""
+    texts = [row | {"author": f"a{n}", "office": f"o{n % 5}"} for n, row in enumerate(rows(60))]
+    texts += [row | {"id": f"{row['id']} again"} for row in texts]
+    corpus = corpus_of(store(tmp_path / "t.jsonl", texts), keep=["topic", "author", "office"])
+    own = examine(corpus, plan, topic_field="topic", author_field="author", kept=["office"])
+    law = plan.mechanism.law(own_texts._places([row["text"] for row in texts], plan, None)[0])
+    for found, fields in ((own.naming, ("topic", "office")), (own.untold, ("office",))):
+        groups = {tuple(row[name] for name in fields) for row in texts}
+        named = 0.0
+        for group in groups:
+            places = [at for at, row in enumerate(texts) if tuple(row[name] for name in fields) == group]
+            named += exact_success(law[places], [texts[at]["author"] for at in places]).sum()
+        assert found.named == pytest.approx(named / 120)
+        bare = examine(corpus, plan, topic_field="topic", author_field="author")
+        assert found.named > 1.5 * (bare.naming if found.told else bare.untold).named
+    alone = replace(
+        own, telling=()
+    )  # a topic that readers know is none of what is looked at with a kept column
+    assert alone.no_evidence(own.naming.named - own.naming.without - 0.01) is not None
+    assert alone.no_evidence(1.0) is None
+
+
+def test_what_rows_tell_of_authors_beyond_what_a_verdict_asks_stands_beside_it(plan):
+    """Where one author has most of a topic its label names them, on purpose: no verdict says so."""
+    own = OwnTexts(
+        60, 0, 0, naming=Naming(0.873, 0.869, 60, told=True), untold=Naming(0.869, 0.073, 60, told=False)
+    )
+    said = "is told no topic names the author of 86.9 % from one row, and of 7.3 % without it"
+    assert own.no_evidence(0.05) is None
+    assert [said in each for each in own.warnings()] == [True]
+    assert said in account._own_naming({"own": own.record()})
+    less = replace(own, untold=Naming(0.12, 0.07, 60, told=False))
+    assert not [*less.warnings()]
+    assert not account._own_naming({"own": less.record()})
+    assert not account._own_naming({"own": None})
+
+
 def test_of_many_texts_those_are_looked_at_that_stand_anywhere(monkeypatch):
     """The first thousands of a file that is sorted may all be one author's."""
     monkeypatch.setattr(own_texts, "_MOST_NAMED", 200)
@@ -177,7 +215,7 @@ def test_of_many_texts_those_are_looked_at_that_stand_anywhere(monkeypatch):
     for place in range(2_000):
         desk = place < 1_000
         outcome = 0 if desk else 1 + place % 10
-        holder.add("all", "desk" if desk else f"a{place % 10}", np.eye(11)[outcome])
+        holder.add("all", (), "desk" if desk else f"a{place % 10}", np.eye(11)[outcome])
     found = holder.naming(told=True)
     assert found.texts == 200
     assert found.named == pytest.approx(1.0)

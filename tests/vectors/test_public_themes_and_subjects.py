@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from publius.collections.counting import Counting
+from publius.collections.strata import Strata
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
+from publius.text.bag import Encoding
+from publius.text.tokenizer import StopWords
+from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning import clusters as public_clusters
 from publius.vectors.learning import public_themes
 from publius.vectors.learning.clusters import clusters, directions, merged_centres
@@ -15,6 +20,7 @@ from publius.vectors.learning.prototypes import NONE_OF_THESE
 from publius.vectors.learning.public_counts import fit_counts, one_of_each
 from publius.vectors.learning.public_subjects import make_subjects
 from publius.vectors.learning.public_themes import NO_WORDS, counted, fit_themes
+from publius.vectors.learning.public_words import PublicText
 from references import TOPICS, public_documents
 
 DOCUMENTS = public_documents(120)
@@ -217,6 +223,43 @@ def test_of_an_author_one_public_document_is_counted():
         tuple(documents[119 - place]) for place in turned
     )
     assert one_of_each(documents, [None] * 120) == list(range(120))
+
+
+def test_public_documents_count_in_the_subject_in_which_the_same_documents_of_a_collection_do(
+    tmp_path, monkeypatch
+):
+    """By all their words: those that one author uses, and those of mail addresses; else the same are called new."""
+    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path))
+    groups = [
+        *TOPICS.values(),
+        [f"surname{chr(97 + place)}x" for place in range(12)],
+        ["mail", "example", "org"],
+    ]
+    words = [word.replace("1", "") for group in groups for word in group]
+    rng, stops = seeded_rng(5), StopWords.load("english")
+    points = np.repeat(np.eye(len(groups)), [len(group) for group in groups], axis=0)
+    points = points + 0.01 * rng.standard_normal(points.shape)
+    vectors = Embeddings.from_arrays(words, points, name="groups", tokenizer="glove")
+    texts = [
+        " ".join(document[:4]) + f" {groups[-2][place % 12]} mail@example.org"
+        for place, (document, _) in enumerate(DOCUMENTS)
+    ]
+    read = [PublicText.of(text, "glove", stops) for text in texts]
+    public = {word for group in TOPICS.values() for word in group}
+    found = fit_counts(
+        [text.words for text in read], public, vectors, "english", uncut=[text.uncut for text in read]
+    )
+    assert found.comparable
+    assert found.documents == len(texts)
+    encoding = Encoding.of("glove", unknown="drop", stop_words=stops, padded=False)
+    alone = Counting(Strata(()), None, found.subjects, encoding)
+    cells = np.bincount(alone.cells(texts, [0] * len(texts)), minlength=found.subjects.cells)
+    assert found.holding.tolist() == cells.tolist()
+    narrow = np.bincount(
+        found.subjects.cells_of([Counter(word for word in text.words if word in public) for text in read]),
+        minlength=found.subjects.cells,
+    )
+    assert narrow.tolist() != cells.tolist()  # as it was counted once
 
 
 def test_clusters_begin_where_points_merge():

@@ -33,7 +33,7 @@ from publius.privacy.promise import (
     stand,
 )
 from publius.releases.contents import SUMMARY
-from publius.releases.own_texts import TOLD, unfit_sentence
+from publius.releases.own_texts import TOLD, Naming, unfit_sentence
 from publius.releases.plan import DECLARED_VALUE, ORDERED_TEXT
 from publius.settings import AboutSettings
 from publius.text.author_names import without_invisible
@@ -251,8 +251,15 @@ def _attacked(found: Mapping[str, Any]) -> str:
         )
     return (
         f"Programs tried to name the authors of {measured['texts']:,} public texts. {named} {'. '.join(known)}. These "
-        "are averages over all texts: single authors may be named more often."
+        "are averages over all texts: single authors may be named more often." + _own_naming(found)
     )
+
+
+def _own_naming(found: Mapping[str, Any]) -> str:
+    """What rows of the private texts tell of authors to whoever is told no topic, for the curator, where it is much."""
+    untold = (found["own"] or {}).get("untold")
+    said = None if untold is None else Naming(**untold).telling
+    return "" if said is None else f" {said}."
 
 
 def _right(found: Mapping[str, Any]) -> str:

@@ -77,7 +77,7 @@ _MOST_NAMED: Final = 2**15
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
 )
-FORMAT: Final = 7
+FORMAT: Final = 8
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
 _BATCH: Final = 512
@@ -180,7 +180,8 @@ class Naming:
     """How often whoever holds the texts names the author of each; no row is drawn.
 
     Attributes:
-        named: from one row, by the best rule: of each outcome the author whose texts give it the most probability.
+        named: from one row, by the best rule: of each outcome, with what is kept beside it, the author whose texts give
+            it the most probability.
         without: without a row, by always naming who wrote most, on the topic where that is told.
         texts: how many texts these are.
         told: whether he is told the topic of each that several authors have.
@@ -190,6 +191,19 @@ class Naming:
     without: float
     texts: int
     told: bool
+
+    @property
+    def telling(self) -> str | None:
+        """That rows name many more authors than are named without, in a sentence; None where they do not.
+
+        A verdict leaves out what a topic tells that readers are taken to know, or that is preserved on purpose.
+        """
+        if self.named - self.without <= FEW_ROWS:
+            return None
+        return (
+            f"Of your own texts whoever holds them and is told {TOLD[self.told]} names the author of "
+            f"{percent(self.named)} from one row, and of {percent(self.without)} without it"
+        )
 
     def above(self, adds_at_most: float | None, author_at_most: float | None) -> str | None:
         """That this is more than one of the limits of a verdict allows, in words; None where it is not."""
@@ -214,7 +228,8 @@ class OwnTexts:
         fit_none: those with text that fit nothing public; None where the mechanism has no such outcome.
         hardly_known: others of whose words hardly one is known, or that are in another language than the public words
             and have as many unknown words as known ones.
-        subjects: those that stand out, the most striking first; None where the reference knows no subjects.
+        subjects: those that stand out, the most striking first; None where the reference knows no subjects, or counts
+            its own texts in them otherwise than others (`PublicCounts.comparable`).
         labels: how often a label is right, against a column of the texts; None where none was named.
         authors: None where no column of authors was named.
         telling: kept fields some of whose values fewer than `SHARED` authors are known to have, or one has mostly
@@ -223,9 +238,10 @@ class OwnTexts:
             values with the label that most probably stands beside them, against the label alone; where words that are
             no label's stand beside them; or where no column of authors was named.
         placed: whether the rows have ids of their own, or stand in the order in which they were read.
-        naming: what the rows tell of authors to whoever holds the texts and is told the topic of each, that of a column
-            or, where the topic is what is preserved, the likeliest label, where `SHARED` authors have it; None where no
-            column of authors was named, no topic is known, or the outcomes have no finite law.
+        naming: what the rows, with the fields kept in them, tell of authors to whoever holds the texts and is told the
+            topic of each, that of a column or, where the topic is what is preserved, the likeliest label, where
+            `SHARED` authors have it; None where no column of authors was named, no topic is known, or the outcomes have
+            no finite law.
         untold: the same of whoever is told no topic.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
@@ -301,6 +317,8 @@ class OwnTexts:
         if (why := self.no_evidence()) is not None:
             way_out = "" if self.placed or self.telling else ". Give public texts that are like yours"
             yield f"NO EVIDENCE: {why}{way_out}"
+        elif self.untold is not None and (said := self.untold.telling) is not None:
+            yield said
         if self.subjects:
             found = "; ".join(
                 f"{', '.join(each.words)} ({percent(each.share)} of yours, {percent(each.before)} of the public ones)"
@@ -376,9 +394,9 @@ def examine(
     by_label = topic_field is None and plan.mechanism.shows_topics and bool(outcomes)
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
     beside_words = False
-    cells = (
-        None if counted is None or counted.subjects is None else np.zeros(counted.subjects.cells, np.int64)
-    )
+    cells = None
+    if counted is not None and counted.subjects is not None and counted.comparable:
+        cells = np.zeros(counted.subjects.cells, np.int64)
     while batch := list(itertools.islice(documents, _BATCH)):
         texts = [item.text for item in batch]
         total += len(batch)
@@ -398,8 +416,9 @@ def examine(
             )
         if law is not None and author_field is not None:
             for item, row, likely in zip(batch, law, likeliest, strict=True):
+                beside = tuple(item.labels[name] for name in kept)
                 topic = outcomes[likely or 0] if by_label else item.labels.get(topic_field or "")
-                holder.add(topic, counted_key(item.labels.get(author_field)), row)
+                holder.add(topic, beside, counted_key(item.labels.get(author_field)), row)
         if not plan.mechanism.reads_texts:
             continue
         none = plan.mechanism.fit_none(places)
@@ -435,14 +454,14 @@ class _Holder:
     def __init__(self) -> None:
         self._rng = system_rng()
         self._seen = 0
-        self._texts: list[tuple[str, str, NDArray[np.float32]]] = []
+        self._texts: list[tuple[str, tuple[str, ...], str, NDArray[np.float32]]] = []
 
-    def add(self, topic: str | None, author: str | None, law: Float64Array) -> None:
-        """A text; one without author can be named by nobody."""
+    def add(self, topic: str | None, kept: tuple[str, ...], author: str | None, law: Float64Array) -> None:
+        """A text, with what is kept of it beside the outcome; one without author can be named by nobody."""
         if not author:
             return
         self._seen += 1
-        held = topic or "", author, law.astype(np.float32)
+        held = topic or "", kept, author, law.astype(np.float32)
         if len(self._texts) < _MOST_NAMED:
             self._texts.append(held)
         elif (place := int(self._rng.integers(self._seen))) < _MOST_NAMED:
@@ -454,14 +473,14 @@ class _Holder:
         He is told a topic that `SHARED` authors have, and of other texts that they have none: one that few have says
         who they are, so readers know it no more than an empty one.
         """
-        laws: defaultdict[str, dict[str, Float64Array]] = defaultdict(dict)
+        laws: defaultdict[tuple[str, tuple[str, ...]], dict[str, Float64Array]] = defaultdict(dict)
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         having: defaultdict[str, set[str]] = defaultdict(set)
-        for topic, author, _ in self._texts:
+        for topic, _, author, _ in self._texts:
             having[topic].add(author)
-        for topic, author, law in self._texts:
+        for topic, kept, author, law in self._texts:
             group = topic if told and len(having[topic]) >= SHARED else ""
-            laws[group][author] = laws[group].get(author, np.zeros(len(law))) + law
+            laws[group, kept][author] = laws[group, kept].get(author, np.zeros(len(law))) + law
             counts[group][author] += 1
         size = len(self._texts)
         if len(set().union(*laws.values())) < 2:

@@ -198,7 +198,9 @@ def _named(positions: Sequence[int]) -> str:
 def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
     """Preview ``plan`` on the first ``count`` documents that can be read."""
     encoding = plan.encoding
-    whole = replace(encoding, length=None, unknown=TextSettings.unknown)
+    # Words beyond the length count here, and those that reject would refuse; drop counts them as unk does.
+    unknown = "drop" if encoding.unknown == "drop" else TextSettings.unknown
+    whole = replace(encoding, length=None, unknown=unknown)
     documents = words = padding = left_out = cut = bad = 0
     foreign: dict[int, str] = {}
     others: list[str] = []

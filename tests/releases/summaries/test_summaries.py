@@ -1163,6 +1163,26 @@ def test_an_older_reference_says_what_it_lacks(reference, file, publius, tmp_pat
     assert not (tmp_path / "out" / "passages.jsonl").exists()
 
 
+def test_against_a_reference_that_counted_its_texts_by_other_words_nothing_is_new(
+    reference, file, publius, tmp_path
+):
+    """It counted the words of several authors alone, which a collection has less often than its own texts."""
+    older = replace(
+        reference,
+        name="older",
+        counted=replace(reference.counted, comparable=False),
+        folder=None,
+        _known_sha256=None,
+    ).save(tmp_path / "older")
+    code, _, told = publius(
+        "summarize", file, "--author-field", "author", "--reference", older.folder, "--epsilon", 4, "--output",
+        tmp_path / "out", "--workers", 1,
+    )  # fmt: skip
+    assert code == 0
+    assert "no subject can be called new" in " ".join(told.split())
+    assert {row["new"] for row in table(tmp_path / "out" / "subjects.csv")} == {"false"}
+
+
 def test_private_authors_who_wrote_public_texts_are_told_of_to_the_curator(
     reference, file, publius, tmp_path
 ):

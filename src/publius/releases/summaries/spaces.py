@@ -33,6 +33,10 @@ _LACKS = (
     "prototypes are the themes, nothing can be called new against its texts, and counts tell less. Fit it again with "
     "this version"
 )
+_COUNTS_OTHERWISE = (
+    "counts its own texts by the words that enough of their authors use, and others by more, so no subject can be "
+    "called new against them. Fit it again with this version"
+)
 
 
 @final
@@ -68,7 +72,11 @@ class Spaces:
         encoding = _encoding(found)
         counted = found.counted
         if counted is not None and counted.subjects is not None and embeddings is None:
-            return _again(found, counted.subjects, counted.holding, encoding)
+            if counted.comparable:
+                return _again(found, counted.subjects, counted.holding, encoding)
+            return _again(
+                found, counted.subjects, None, encoding, f"the reference {found.name!r} {_COUNTS_OTHERWISE}"
+            )
         subjects = subjects_of(Embeddings.load(embeddings), found.stop_words)
         lacking = (
             f"the reference {found.name!r} {_LACKS}" if found.source.get("format") == "reference" else ""

@@ -37,6 +37,8 @@ class PublicCounts:
         holding: how many documents are of each subject, and without a word of any.
         documents: how many are counted: one of each author where authors are known, since documents of one author are
             no independent sample; `themes` counts the same.
+        comparable: whether other texts count in the subjects as these did: by all words of the subjects, not only by
+            those that enough authors of these texts use, which other texts have less often. Older references' are not.
         passages: for each theme, sentences of the documents that may be quoted; empty where none may.
     """
 
@@ -45,12 +47,15 @@ class PublicCounts:
     holding: IndexArray
     documents: int
     passages: tuple[tuple[str, ...], ...] = ()
+    comparable: bool = False
 
     def facts(self) -> dict[str, Any]:
         """The parts that are no arrays."""
         subjects = None if self.subjects is None else self.subjects.size
         quoted = {"passages": [list(each) for each in self.passages]} if self.passages else {}
-        return {"nearest": self.themes.nearest, "documents": self.documents, "subjects": subjects, **quoted}
+        comparable = {"comparable": True} if self.comparable else {}
+        counted = {"nearest": self.themes.nearest, "documents": self.documents, "subjects": subjects}
+        return {**counted, **comparable, **quoted}
 
     def arrays(self, places: Mapping[str, int]) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
         """Every array by the name it is stored under; words of the themes are ``places`` in the vocabulary."""
@@ -93,7 +98,8 @@ class PublicCounts:
         if not fits or (passages and len(passages) != k):
             raise DataError("what it has for summaries does not fit together")
         holding = arrays.get("counted.subjects", np.zeros(0, np.int64))
-        return cls(themes, subjects, holding, int(facts["documents"]), passages)
+        comparable = facts.get("comparable") is True
+        return cls(themes, subjects, holding, int(facts["documents"]), passages, comparable)
 
 
 def fit_counts(
@@ -104,25 +110,29 @@ def fit_counts(
     *,
     themes: int = THEMES,
     authors: Sequence[str | None] = (),
+    uncut: Sequence[Sequence[str] | None] = (),
 ) -> PublicCounts:
     """Learn it from the words of public documents, of which only those in ``public`` become public.
 
     ``authors`` say who wrote each, where that is known: of an author one document is counted in the themes and
-    subjects, that of the smallest digest.
+    subjects, that of the smallest digest. ``uncut`` are the words of each as a collection's are read, where they are
+    others: by all of them it counts in a subject, as a document of a collection does, and only the number of such
+    documents becomes public.
     With fewer than 300 documents there are fewer themes, six documents each. `DataError` where there are too few.
     """
     bags = [Counter(word for word in words if word in public) for words in documents]
     found = fit_themes(bags, themes=max(2, min(themes, len(bags) // _DOCUMENTS_A_THEME)))
-    sample = [bags[place] for place in one_of_each(documents, authors)]
-    counts = np.bincount(found.cells_of(sample), minlength=found.cells)
+    sample = one_of_each(documents, authors)
+    counts = np.bincount(found.cells_of([bags[place] for place in sample]), minlength=found.cells)
     found = replace(found, documents=counts)
     if embeddings is None:
         return PublicCounts(found, None, np.zeros(0, np.int64), len(sample))
     subjects = subjects_of(embeddings, stop_words)
     holding = Counter(word for bag in bags for word in bag)
     subjects = replace(subjects, rarity=rarities(subjects.vocabulary, holding, len(bags)))
-    cells = np.bincount(subjects.cells_of(sample), minlength=subjects.cells)
-    return PublicCounts(found, subjects, cells, len(sample))
+    whole = [(uncut[place] if uncut else None) or documents[place] for place in sample]
+    cells = np.bincount(subjects.cells_of([*map(Counter, whole)]), minlength=subjects.cells)
+    return PublicCounts(found, subjects, cells, len(sample), comparable=True)
 
 
 def one_of_each(documents: Sequence[Sequence[str]], authors: Sequence[str | None]) -> list[int]:

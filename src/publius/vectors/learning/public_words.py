@@ -47,6 +47,8 @@ class PublicText:
         author: who wrote it; None where nobody knows.
         names: those of ``words`` that stand with a capital inside a sentence.
         sentences: its sentences, where they may be quoted.
+        uncut: ``words`` and those that point at somebody, to count it by as others are counted; None where they are
+            ``words``.
     """
 
     words: Sequence[str] = field(repr=False)
@@ -54,6 +56,7 @@ class PublicText:
     author: str | None = None
     names: Sequence[str] = field(default=(), repr=False)
     sentences: Sequence[str] = field(default=(), repr=False)
+    uncut: Sequence[str] | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -63,8 +66,9 @@ class PublicText:
         """A text cut into words, without what points at somebody."""
         plain = without_identifiers(text)
         words = [word for word in tokenize(plain, profile) if word not in stops]
+        uncut = None if plain == text else [word for word in tokenize(text, profile) if word not in stops]
         names = [word for found in _CAPITAL.findall(plain) for word in tokenize(found, profile)]
-        return cls(words, label, author, [word for word in names if word not in stops], sentences)
+        return cls(words, label, author, [word for word in names if word not in stops], sentences, uncut)
 
 
 @final
