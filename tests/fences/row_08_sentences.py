@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import permutations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fences import Fence
 from publius.audit.toy_references import toy_reference
+from publius.documents.corpus import Corpus, open_corpus
 from publius.evaluation import releases_linked
 from publius.evaluation.steps import kept
+from publius.evaluation.steps.labels import noise_in_words
 from publius.mechanisms.prototype import Prototype
 from publius.privacy import promise
 from publius.privacy.guarantee import Guarantee, posterior_at_most
-from publius.releases import account, read_me
+from publius.releases import account, read_me, signoff
+from publius.releases.engines import protect_corpus
+from publius.releases.plan import Plan
+from publius.releases.signoff import evidence
+from publius.settings import ReleaseSettings
+from references import fitted, public_documents
 
 
 def _upper_limits(folder: Path) -> None:
@@ -39,6 +48,85 @@ def _exponents(folder: Path) -> None:
         numbers = [float(each) for each in _NATS.findall(words + promise.factor_text(bound))]
         assert len(numbers) >= 2
         assert min(numbers) >= bound, f"{min(numbers)} is said of {bound}"
+
+
+def _all_of_a_row(folder: Path) -> None:
+    """Each document has a day, or an id, of its own: whoever knows it names the document, whatever the bound is."""
+    source = folder / "texts.jsonl"
+    rows = [
+        {"id": f"case {n}", "text": " ".join(words), "day": f"day {n}"}
+        for n, (words, _) in enumerate(public_documents(20, seed=9))
+    ]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    kept, ids, numbers = (
+        _said_of(open_corpus(source, **given), folder / name)
+        for name, given in (
+            ("kept", {"keep": ["day"], "number": True}), ("ids", {"id_field": "id"}), ("numbers", {"number": True})
+        )
+    )  # fmt: skip
+    of_whom = "the exact texts of 1,000 documents that agree in the field 'day', each"
+    assert of_whom in kept["sentences"][1]
+    assert "For documents that differ in the field 'day' nothing is promised" in kept["sentences"][1]
+    assert "for any other that agrees in the field 'day' (5 nats)" in kept["how_strongly"]
+    assert "sees one row without its id that" in ids["sentences"][1]
+    assert "what a row without its id shows" in ids["how_strongly"]
+    for found, beyond in ((kept, "nothing is promised"), (ids, "Whoever knows an id knows whose row it is")):
+        assert beyond in found["sentences"][1]
+        assert beyond in found["held_beside"]
+        assert found["questions"][0]["average"] == "no useful one is proven"
+        assert found["questions"][0]["worst"] != numbers["questions"][0]["worst"]
+    assert "documents, each as likely as any other, and sees one row that" in numbers["sentences"][1]
+    assert numbers["held_beside"].startswith("The limit under 'how strongly' holds whatever they hold.")
+
+
+def _labels_kept(folder: Path) -> None:
+    """By the law of every text: how often the label of its likeliest outcome is printed, whichever outcome it is of."""
+    source, texts = folder / "texts.jsonl", public_documents(20, seed=9)
+    source.write_text("".join(json.dumps({"text": " ".join(words)}) + "\n" for words, _ in texts))
+    for bound in (1.0, 3.0):
+        mechanism = Prototype(fitted(prototypes=12), preserve="meaning", bound=bound, prototypes=12)
+        plan, release = Plan.of(ReleaseSettings(), mechanism), folder / f"release {bound:g}"
+        protect_corpus(open_corpus(source, number=True), plan, release)
+        places = plan.vocabulary.places
+        law = mechanism.law(
+            [np.array([places[word] for word in words if word in places]) for words, _ in texts]
+        )
+        assert law is not None
+        labels = np.array([each.label for each in mechanism.outcomes])
+        kept = max(row[labels == labels[row.argmax()]].sum() for row in law)
+        assert kept > 1.1 * mechanism.probability_kept
+        found = evidence(release)
+        limits = re.findall(r"with ([\d.]+) % at most the label is as it was found", found["how_sure"][0])
+        assert limits, "another number than that of one outcome"
+        limit = limits[0]
+        assert kept <= float(limit) / 100 < 1
+        average = next(each["average"] for each in found["questions"] if "from its row" in each["question"])
+        assert average.startswith(f"{limit} % of the labels")
+        (told,) = re.findall(
+            r"printed with a probability of at most\s+([\d.]+);", (release / "READ-ME.txt").read_text()
+        )
+        assert kept <= float(told) < 1
+        alike = max(plan.shared_labels.values())
+        (noise,) = re.findall(r"at most ([\d.]+) %", noise_in_words(bound, len(labels), alike))
+        assert kept <= float(noise) / 100 < 1
+
+
+def _of_one_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_me, "label_kept", lambda manifest: manifest["probability_kept"])
+    monkeypatch.setattr(signoff, "label_kept", lambda manifest: manifest["probability_kept"])
+
+
+def _said_of(corpus: Corpus, release: Path) -> dict[str, Any]:
+    plan = Plan.of(ReleaseSettings(), Prototype(fitted(), bound=5.0), labels=corpus.keep)
+    protect_corpus(corpus, plan, release)
+    said: dict[str, Any] = evidence(release)
+    return said
+
+
+def _the_label_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(account, "_agreeing", lambda found, one=False: "")
+    monkeypatch.setattr(account, "_without_id", lambda found: "")
+    monkeypatch.setattr(account, "_unlimited", lambda found: "")
 
 
 def _all_rows_seen(folder: Path) -> None:
@@ -126,4 +214,6 @@ FENCES = (
     Fence(8, "a probability that is a limit is rounded up", _upper_limits, _nearest),
     Fence(8, "shares of labels hold where the choice between labels is soft", _soft_labels, _as_if_sharp),
     Fence(8, "a limit of one row holds for whoever sees all of them", _all_rows_seen, _one_row_alone),
+    Fence(8, "a proven limit is none of what is kept, nor of an id", _all_of_a_row, _the_label_alone),
+    Fence(8, "a label that several outcomes share is kept as often as said", _labels_kept, _of_one_outcome),
 )

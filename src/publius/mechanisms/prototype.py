@@ -412,9 +412,12 @@ def _usual_gamma(prototypes: Prototypes) -> float:
     return usual if usual >= SMALLEST_GAMMA else 0.0
 
 
-def fidelity(bound: float, size: int) -> float:
-    """e^B / (e^B + k - 1): how often the right one of k equally likely can be named at most, and here is."""
-    return 1 / (1 + (size - 1) * math.exp(-bound))
+def fidelity(bound: float, size: int, alike: int = 1) -> float:
+    """e^B / (e^B + k - 1): how often the right one of k equally likely can be named at most, and here is.
+
+    Where any of ``alike`` of them is as right, it is (e^B + alike - 1) / (e^B + k - 1).
+    """
+    return (1 + (alike - 1) * math.exp(-bound)) / (1 + (size - 1) * math.exp(-bound))
 
 
 def least_weight(bound: float, size: int) -> int:

@@ -34,7 +34,7 @@ from publius.privacy.promise import (
 )
 from publius.releases.contents import SUMMARY
 from publius.releases.own_texts import TOLD, Naming, unfit_sentence
-from publius.releases.plan import DECLARED_VALUE, ORDERED_TEXT
+from publius.releases.plan import AS_READ, DECLARED_VALUE, ORDERED_TEXT, OWN_IDS
 from publius.settings import AboutSettings
 from publius.text.author_names import without_invisible
 
@@ -177,7 +177,7 @@ def _most(found: Mapping[str, Any]) -> str:
             far = "Others"
         return (
             f"A document is hidden among {near}. {far} can be told apart from it: for those no useful limit is "
-            "stated."
+            f"stated.{_unlimited(found)}"
         )
     blind = 1 / CANDIDATES
     on_average = average_at_most(found, blind)
@@ -186,13 +186,51 @@ def _most(found: Mapping[str, Any]) -> str:
     )
     known = "stated by its author" if found["evidence"] == STATED else "proven"
     return (
-        f"Suppose somebody holds the exact texts of {CANDIDATES:,} documents, each as likely as any other, and sees "
-        "one row that was made from one of them. Blindly they name the right one with a probability of "
+        f"Suppose somebody holds the exact texts of {CANDIDATES:,} documents{_agreeing(found)}, each as likely as any "
+        f"other, and sees one row{_without_id(found)} that was made from one of them. Blindly they name the right one "
+        "with a probability of "
         f"{percent(blind)}. With the row it is {average}at most {_posterior(bound, CANDIDATES)} in the worst case, "
         f"whatever the row shows; with only ten such documents, at most {_posterior(bound, 10)} ({known}, not "
         "measured). Who sees a row of each of the others, too, can be surer of one: at most "
-        f"{_with_all_rows(bound, CANDIDATES)}."
+        f"{_with_all_rows(bound, CANDIDATES)}.{_unlimited(found)}"
     )
+
+
+_OF_IDS: Final = {
+    OWN_IDS: (" without its id", "Whoever knows an id knows whose row it is."),
+    AS_READ: (
+        " without its number",
+        "Whoever has the file that the documents were read from knows whose row each is.",
+    ),
+}
+"""A row that a proven limit speaks of, and what its id tells beyond that."""
+
+
+def _agreeing(found: Mapping[str, Any], *, one: bool = False) -> str:
+    """Which documents a proven limit compares: what is kept stands in the rows as it is. Empty where nothing is."""
+    return f" that {'agrees' if one else 'agree'} in {_kept_fields(found)}" if found["kept_fields"] else ""
+
+
+def _kept_fields(found: Mapping[str, Any]) -> str:
+    names = found["kept_fields"]
+    return f"the {'field' if len(names) == 1 else 'fields'} {', '.join(map(repr, names))}"
+
+
+def _without_id(found: Mapping[str, Any]) -> str:
+    return _OF_IDS[found["ids"]][0] if found["ids"] in _OF_IDS else ""
+
+
+def _unlimited(found: Mapping[str, Any]) -> str:
+    """What stands in the rows without any limit, in sentences; empty where nothing does."""
+    said = []
+    if found["kept_fields"]:
+        said.append(
+            f"For documents that differ in {_kept_fields(found)} nothing is promised: whoever knows what stands there "
+            "may know whose row it is."
+        )
+    if found["ids"] in _OF_IDS:
+        said.append(_OF_IDS[found["ids"]][1])
+    return "".join(f" {each}" for each in said)
 
 
 def average_at_most(found: Mapping[str, Any], without: float) -> float | None:
@@ -452,8 +490,9 @@ def strength(found: Mapping[str, Any]) -> str:
     epsilon, bound = found["epsilon"], found["bound"]
     if bound is not None:
         return (
-            f"{found['strength']}: what a row shows is {_times(bound)} for its document as for any other "
-            f"({rounded_up(bound, 6)} nats). {found['strength'].capitalize()} is a word of Publius's own scale: "
+            f"{found['strength']}: what a row{_without_id(found)} shows is {_times(bound)} for its document as for any "
+            f"other{_agreeing(found, one=True)} ({rounded_up(bound, 6)} nats). "
+            f"{found['strength'].capitalize()} is a word of Publius's own scale: "
             f"{SCALE} nats, empty beyond; no law has it"
         )
     if found["kind"] == SUMMARY:
@@ -502,15 +541,21 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
         unproven
         if bound is None
         else f"{_posterior(bound, CANDIDATES)} seeing that row alone, {_with_all_rows(bound, CANDIDATES)} seeing all, "
-        f"of {CANDIDATES:,} equally likely texts"
+        f"of {CANDIDATES:,} equally likely texts{_agreeing(found)}"
     )
+    if found["ids"] in _OF_IDS and bound is not None:
+        single += "; none for whoever knows whose id it is"
     blind = (author or originals or {}).get("chance")
     without = _without(found, blind, "text" if author is None else "author")
     ceiling = _ceiling(found, blind)
     if author is not None and bound is not None:
         single += "; more for an author of several of them"
-    kept = found["probability_kept"]
-    said = "text is about" if kept is None or found["tells_preserved"] else "label says of a text"
+    kept = found["label_kept"]
+    said = (
+        "text is about"
+        if found["probability_kept"] is None or found["tells_preserved"]
+        else "label says of a text"
+    )
     return [
         Risk(
             "Singling out: whoever holds the exact texts names the author of a row" if author is not None
@@ -526,7 +571,7 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
             none if linked is None
             else f"{percent(linked['named'])} of {linked['texts']:,} rows, by whoever holds the originals",
             unproven if linked is None else _ceiling(found, linked["chance"]),
-            unproven if bound is None or linked is None
+            unproven if bound is None or linked is None or _unlimited(found)
             else f"{_posterior(bound, linked['texts'])} seeing the two rows alone, "
             f"{_with_all_rows(bound, linked['texts'])} seeing all, of {linked['texts']:,} equally likely rows",
         ),
@@ -560,7 +605,7 @@ def _without(found: Mapping[str, Any], blind: float | None, one: str) -> str:
 def _ceiling(found: Mapping[str, Any], without: float | None) -> str:
     """The proven ceiling on a mean, for whoever names so many without the rows."""
     most = None if without is None else average_at_most(found, without)
-    if most is None or without is None:
+    if most is None or without is None or _unlimited(found):
         return "no useful one is proven"
     return (
         "none below 100 %"
@@ -749,9 +794,15 @@ def how_sure(found: Mapping[str, Any]) -> list[str]:
     kept, measured = found["probability_kept"], found["measurements"] or {}
     if kept is None:
         return []
+    label, of_label = found["label_kept"], "a label as it was found"
+    if label != kept:
+        of_label = "one of several outcomes that share a label"
+        of_label += (
+            "" if label is None else f"; with {percent_up(label)} at most the label is as it was found"
+        )
     said = [
-        f"{percent_up(kept)} (probability_kept, in every row): how often at most the noise leaves a label as it was "
-        "found. It says of no row how sure that one is, and nothing of the errors of the program that found it."
+        f"{percent_up(kept)} (probability_kept, in every row): how often at most the noise leaves {of_label}. "
+        "It says of no row how sure that one is, and nothing of the errors of the program that found it."
     ]
     if found["kind"] == DECLARED_VALUE or found["outcomes"] is None:  # READ-ME has no such column
         return said
@@ -782,6 +833,8 @@ def held_beside(found: Mapping[str, Any]) -> str:
         "No useful limit is proven for whoever holds much."
         if bound is None and found["kind"] != SUMMARY
         else "The limit under 'how strongly' holds whatever they hold."
+        if not _unlimited(found)
+        else f"Only the limit under 'how strongly' holds whatever they hold.{_unlimited(found)}"
     )
     if author is None:
         return f"{proven} What they can find out with other texts of the same people was not tried."

@@ -48,7 +48,7 @@ _MEDIA: Final = {
 }  # fmt: skip
 _MEANING: Final = {
     "label": "What the document is about, or by chance another label: see READ-ME.txt before any use.",
-    "probability_kept": "How often a document's own label is printed at most: not how sure a row is.",
+    "probability_kept": "How often at most the noise leaves what was found in a document: not how sure a row is.",
     "prototype": "The number of the public outcome that was drawn.",
     "id": "The document's id, or a random number that leads to no document.",
     "size": "Words of the bag: the same in every row.",

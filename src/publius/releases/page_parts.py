@@ -16,7 +16,7 @@ from publius.privacy.guarantee import STRENGTHS, strength_of
 from publius.privacy.promise import rounded_up
 from publius.releases.contents import RECEIVERS, SUMMARY
 from publius.releases.measured import Finding, Measured
-from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED
+from publius.releases.plan import AS_READ, BAG, DECLARED_VALUE, OWN_IDS, SHUFFLED
 from publius.releases.read_me import KNOWN, label_counts
 
 _SAMPLE: Final = 1_000
@@ -210,13 +210,13 @@ def links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
         yield "No row belongs to anybody: rows are made from counts, and words are drawn from public ones."
         yield "A further summary of the same authors adds its epsilon to this one's."
         return
-    numbers = manifest.get("numbers")
-    if numbers == SHUFFLED:
+    ids = ids_of(manifest, release)
+    if ids == SHUFFLED:
         yield (
             "Documents are numbered, and stand in the files, in a random order that was kept nowhere: neither a "
             "number nor a place tells which text a row was made from."
         )
-    elif numbers or _numbered(release):
+    elif ids == AS_READ:
         yield (
             "Documents are numbered in the order in which they were read. Whoever has the file they were read from "
             "knows which bag belongs to which text."
@@ -233,11 +233,11 @@ def links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
         )
     else:
         yield (
-            "Whoever holds the originals and sees one bag alone, without its id, learns which text it came from no "
-            f"better than the bound of {rounded_up(bound, 6)} nats allows; with the other bags, no better than twice "
-            "the bound."
+            "Whoever holds the originals and sees one bag alone, without its id"
+            f"{' and what was kept' if manifest['labels'] else ''}, learns which text it came from no better than the "
+            f"bound of {rounded_up(bound, 6)} nats allows; with the other bags, no better than twice the bound."
         )
-    if numbers == SHUFFLED:
+    if ids == SHUFFLED:
         yield (
             "A second release of the same documents has other numbers in another order: its rows can be matched with "
             "these only by what both show, and both exponents add up."
@@ -246,6 +246,15 @@ def links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
         yield (
             "A second release of the same documents can be linked with this one by its ids, and both exponents add up."
         )
+
+
+def ids_of(manifest: Mapping[str, Any], release: Path) -> str | None:
+    """What stands as the id of each row; None of a summary, whose rows belong to nobody."""
+    if manifest["kind"] == SUMMARY:
+        return None
+    if manifest.get("numbers") == SHUFFLED:
+        return SHUFFLED
+    return AS_READ if manifest.get("numbers") or _numbered(release) else OWN_IDS
 
 
 def _numbered(release: Path) -> bool:
@@ -283,8 +292,7 @@ def shown_row(row: Mapping[str, Any]) -> str:
 
 _KEYS: Final = {
     "label": "label: what the row says.",
-    "probability_kept": "probability_kept: how often at most the noise leaves the label that was found, not how sure "
-    "it is.",
+    "probability_kept": "probability_kept: how often at most the noise leaves what was found, not how sure it is.",
     "id": "id: the name of the row.",
     "bag": "bag: words, and how often each; size: how many in all.",
     "words": "words, text: the same in their order, with what is kept between them.",

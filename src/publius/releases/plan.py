@@ -38,6 +38,9 @@ SHUFFLED: Final = "in a secret random order"
 AS_READ: Final = "in the order of the input"
 """The same where a cluster writes parts that nobody sees whole."""
 
+OWN_IDS: Final = "by their own ids"
+"""What stands for them where documents are not numbered."""
+
 
 OF_ONE: Final = "of one outcome: a label that several outcomes share is printed more often"
 UPPER: Final = "an upper limit"

@@ -15,10 +15,11 @@ from typing import Any, Final
 
 from publius.errors import how_many
 from publius.files import read_lines
+from publius.mechanisms.prototype import fidelity
 from publius.mechanisms.registry import tells_preserved, votes_of
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
 from publius.privacy.guarantee import STATED
-from publius.privacy.promise import ceiling, floor, stand
+from publius.privacy.promise import ceiling, floor, rounded_up, stand
 from publius.releases.plan import BAG, DECLARED_VALUE
 from publius.settings import FIELD
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -137,6 +138,19 @@ def _title(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield f"What this folder is: {how_many(manifest['documents'], 'row')}, one for each document, made with Publius."
 
 
+def label_kept(manifest: Mapping[str, Any]) -> float | None:
+    """How often at most the label that was found is printed; None where no label is, or it is not known.
+
+    ``probability_kept`` is that of one outcome: a label that several share is printed for each of them.
+    """
+    kept: float | None = manifest.get("probability_kept")
+    shared: Mapping[str, int] = manifest.get("outcomes_of_label", {})
+    if kept is None or not shared:
+        return kept
+    votes = votes_of(manifest)
+    return None if votes is None else fidelity(manifest["bound"], votes.outcomes, max(shared.values()))
+
+
 def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
     kept = manifest.get("probability_kept")
     if kept is not None:
@@ -156,11 +170,19 @@ def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
         )
         probability = f"{kept:.4g}{_by_its_author(manifest)}"
         most = " at most" if str(manifest["probability_kept_is"]).startswith("an upper") else ""
+        printed = f"{own}{most} {probability}; otherwise another label is printed. That number is"
+        if "outcomes_of_label" in manifest:
+            of_label = label_kept(manifest)
+            much = f"above {kept:.4g}" if of_label is None else f"of at most {rounded_up(of_label, 4)}"
+            printed = (
+                f"The label that was found is printed with a probability {much}; otherwise another label is printed. "
+                f"Several outcomes share a label, and {probability} is how often at most one of them is kept. That "
+                "number is"
+            )
         yield (
             f"Each row stands for one document and says one thing of it: a label, {whose} or by chance "
-            f"another one. {own}{most} {probability}; otherwise another label is printed. That "
-            "number is the same in every row and depends on no document: it does not say how far a row can be "
-            f"believed. That depends on how frequent its label is, and "
+            f"another one. {printed} the same in every row and depends on no document: it does not say how far a row "
+            f"can be believed. That depends on how frequent its label is, and "
             f"{'is not known here' if votes_of(manifest) is None else 'stands below'}."
         )
     if manifest["mechanism_parameters"].get("none_of_these"):

@@ -43,6 +43,7 @@ from publius.releases.page_parts import (
     bound_files,
     constants,
     groups,
+    ids_of,
     lead,
     left_out,
     links,
@@ -59,7 +60,7 @@ from publius.releases.page_parts import (
 )
 from publius.releases.pages import template
 from publius.releases.plan import DECLARED_VALUE, SHUFFLED, publius_version
-from publius.releases.read_me import label_counts, may_and_may_not, unfit_share
+from publius.releases.read_me import label_counts, label_kept, may_and_may_not, unfit_share
 from publius.releases.summaries import read_me as of_summaries
 
 SCHEMA: Final = "publius/evidence/1"
@@ -295,6 +296,7 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
         "preserve": manifest.get("preserve"),
         "released": dict(released(manifest, release, pages=for_receivers or _has_pages(files))),
         "kept_fields": list(manifest.get("labels", ())),
+        "ids": ids_of(manifest, release),
         "sample_row": sample_row(release),
         "unit": manifest.get("unit", "document"),
         "author_field": manifest.get("author_field"),
@@ -309,6 +311,7 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
         "metric": manifest.get("metric"),
         "strength": None if manifest.get("bound") is None else strength_of(manifest["bound"]),
         "probability_kept": manifest.get("probability_kept"),
+        "label_kept": label_kept(manifest),
         "tells_preserved": manifest["kind"] != SUMMARY and tells_preserved(manifest),
         "kept_between": manifest.get("kept_between"),
         "outcomes": None if (votes := votes_of(manifest)) is None else votes.outcomes,

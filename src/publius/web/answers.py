@@ -111,7 +111,7 @@ class ReleasedBag(Answer):
     label: str | None = None
     probability_kept: Annotated[
         float | None,
-        Field(description="Of the label, where one is printed; at most, where choices are soft."),
+        Field(description="Of what was found, where a label is printed; at most, where choices are soft."),
     ] = None
 
 

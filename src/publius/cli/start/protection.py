@@ -149,9 +149,10 @@ def tell_labels(flow: ReleaseWorkflow) -> None:
     typer.echo("   How often a label is right, on the second half of the public texts:")
     for sentence in shares.sentences():
         typer.echo(f"   {printable(sentence)}")
-    outcomes = walk.plan().mechanism.crowd_outcomes
-    if outcomes is not None:
-        typer.echo(f"   {noise_in_words(walk.strength, outcomes)}")
+    plan = walk.plan()
+    if (outcomes := plan.mechanism.crowd_outcomes) is not None:
+        alike = max(plan.shared_labels.values(), default=1)
+        typer.echo(f"   {noise_in_words(walk.strength, outcomes, alike)}")
     with waiting("looking at the texts"):
         own = flow.own()
     if own.labels is not None:

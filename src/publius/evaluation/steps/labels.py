@@ -26,10 +26,13 @@ def public_label_shares(walk: Walk) -> LabelShares | None:
     return None if not right else label_shares(right, topics, plan.mechanism.outcomes)
 
 
-def noise_in_words(bound: float, outcomes: int) -> str:
-    """What the noise alone does, in a sentence: the share that says nothing of whether a label is right."""
-    kept = ceiling(100 * fidelity(bound, outcomes), 1)
+def noise_in_words(bound: float, outcomes: int, alike: int = 1) -> str:
+    """What the noise alone does, in a sentence: the share that says nothing of whether a label is right.
+
+    ``alike`` outcomes at most have the same label.
+    """
+    kept = ceiling(100 * fidelity(bound, outcomes, alike), 1)
     return (
-        f"The noise alone lets the label that was found in a text come out at most {kept:g} % of the time, one of "
-        f"{outcomes:,}; whether that label is the right one is another question."
+        f"The noise alone lets the label that was found in a text come out at most {kept:g} % of the time"
+        f"{f', one of {outcomes:,}' if alike == 1 else ''}; whether that label is the right one is another question."
     )
