@@ -37,7 +37,7 @@ def named(share, texts=AUTHORS * EACH):
 def finding(name, shares, task="author", blind=BLIND, spread=0.03, **extra):
     value = float(np.mean(shares))
     interval = Interval(value, value - spread, value + spread)
-    kept = (tuple(shares), (blind,) * len(shares)) if task == "author" else ((), ())
+    kept = (tuple(shares), (blind,) * len(shares)) if task == "author" else (tuple(shares), ())
     return AdversaryResult(name, task, interval, value * len(shares), len(shares), extra, *kept)
 
 
@@ -300,12 +300,17 @@ def test_the_level_is_divided_by_the_number_of_tries():
 
 
 def test_the_topic_and_the_bound():
-    def topics(value):
-        return finding("linear", np.full(100, value), task="topic")
+    def topics(value, texts=AUTHORS * EACH):
+        return finding("linear", named(value, texts), task="topic")
 
-    assert answer(topics(0.96), topic_at_least=0.929) == "PASS"
-    assert answer(topics(0.96), topic_at_least=0.95) == "NO EVIDENCE"  # perhaps 0.93
+    assert answer(topics(0.96), topic_at_least=0.92) == "PASS"
+    assert answer(topics(0.96), topic_at_least=0.955) == "NO EVIDENCE"  # perhaps 0.95
     assert answer(topics(0.7), topic_at_least=0.95) == "FAIL"
+    lower = [
+        float(re.search(r"from ([\d.]+) to", judged(topics(0.96), topic_at_least=0.5, tries=tries).text)[1])
+        for tries in (1, 100)
+    ]
+    assert lower[1] < lower[0] - 0.005, "tries count"
     assert answer(bound_at_most=12.3) == "PASS"
     assert answer(bound_at_most=12.2) == "FAIL"
     unbounded = judge([CLEAN, line(bound=None)], Limits(bound_at_most=100), FACTS)

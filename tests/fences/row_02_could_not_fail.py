@@ -36,10 +36,17 @@ def _clear_text_never_passes(folder: Path) -> None:
         assert found.answer == "NO EVIDENCE", found.text
 
 
+def _topics(texts: int) -> AdversaryResult:
+    """Four of five topics named, of each author's texts."""
+    shares = tuple((np.arange(texts) % 5 < 4).astype(float).tolist())
+    found = {"exact": False}
+    return AdversaryResult("linear", "topic", Interval(0.8, 0.7, 0.9), 0.8 * texts, texts, found, shares)
+
+
 def _a_search_asks_the_same(folder: Path) -> None:
     """A setting whose figures are within the limits is a candidate, and had only where its verdict is PASS."""
     aim = calibration.Aim(0.2, 0.5)
-    topic = AdversaryResult("linear", "topic", Interval(0.8, 0.7, 0.9), 3200.0, 4000, {"exact": False})
+    topic = _topics(4000)
     found = line({"originals": (np.arange(4000) // 200 % 10 == 0, 0.1)})
     found = replace(found, findings={**found.findings, ("linear", "topic"): topic})
     tried = calibration.Trial(7.0, Interval(0.1, 0.1, 0.1), "originals", topic.accuracy, "linear", None)
@@ -89,7 +96,7 @@ def _told_the_topic(folder: Path) -> None:
 def _only_what_was_asked(folder: Path) -> None:
     """Who asked for the topic alone has no verdict on authors, whatever it is."""
     hits = np.arange(400) % 10 == 0
-    topic = AdversaryResult("linear", "topic", Interval(0.8, 0.7, 0.9), 320.0, 400, {"exact": False})
+    topic = _topics(400)
     found = line({"originals": (np.ones(400), 0.1)})
     found = replace(found, findings={**found.findings, ("linear", "topic"): topic})
     for limit, answer in ((0.5, "PASS"), (0.95, "FAIL")):

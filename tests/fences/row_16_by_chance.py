@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from publius.evaluation.hindsight import originals_row
 from publius.evaluation.originals import exact_success
 from publius.evaluation.protectors import Originals, Protector
 from publius.evaluation.rows import Protection
+from publius.evaluation.statistics import Interval
 from publius.evaluation.steps import older as steps
 from publius.evaluation.summary import AdversaryResult, SummaryLine
 from publius.evaluation.verdict import Limits, authors_of, judge
@@ -237,6 +239,32 @@ def _a_topic_of_few_is_told_to_nobody(folder: Path) -> None:
         assert OwnTexts(60, 0, 0, naming=found).no_evidence(0.05) is not None
 
 
+def _topics_are_of_authors(folder: Path) -> None:
+    """Of twelve authors none may write of a topic in the words of another, though 15 of 100 do."""
+    (folder / "rows").touch()
+    for authors, expected in ((5, "NO EVIDENCE"), (12, "NO EVIDENCE"), (100, "PASS")):
+        texts = 20 * authors
+        shares = (1.0,) * texts
+        topic = AdversaryResult(
+            "linear", "topic", Interval(1.0, 0.99, 1.0), texts, texts, {"exact": False}, shares
+        )
+        given = facts(texts, authors, 0.1)
+        found = line({"originals": (np.ones(texts), 0.1)})
+        found = replace(found, findings={("linear", "topic"): topic})
+        judged = judge([clean(np.ones(texts), 0.1), found], Limits(topic_at_least=0.92), given)
+        assert judged is not None
+        assert judged.answer == expected, judged.text
+
+
+def _topics_are_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_authors = verdict.grouped_mean
+    monkeypatch.setattr(
+        verdict,
+        "grouped_mean",
+        lambda shares, authors, *more: by_authors(shares, np.arange(len(shares)), *more),
+    )
+
+
 def _what_is_kept_is_part_of_a_row(folder: Path) -> None:
     """A label and a kept value may tell together what neither tells alone."""
     (folder / "rows").touch()
@@ -300,6 +328,12 @@ FENCES = (
         "a topic of few, or none, is told to nobody",
         _a_topic_of_few_is_told_to_nobody,
         _every_topic_is_told,
+    ),
+    Fence(
+        16,
+        "topics, too, are judged with authors as what is sampled",
+        _topics_are_of_authors,
+        _topics_are_of_texts,
     ),
     Fence(16, "what is kept is part of a row", _what_is_kept_is_part_of_a_row, _by_their_labels_alone),
     Fence(16, "few authors give no pass", _few_authors_are_no_pass, _however_few),

@@ -551,9 +551,7 @@ def test_the_words_of_the_promise_are_explained_to_receivers(release):
     assert "'Moderate' is a word of Publius's own scale, whose limits stand beside it" in flat
     assert "moderate (strong up to 1, moderate up to 10, weak up to 20 nats, empty beyond)" in flat
     assert f"may be {math.e:.2f} times as probable" in flat
-    by_whom = (
-        "by this software, which computed the promise exactly for the public reference; no authority did"
-    )
+    by_whom = "by this software, which computed the promise exactly for what is public; no authority did"
     assert f"'Certified' means: {by_whom}." in flat
     page = sign_off(release).decode()
     assert f"<td>certified by Publius</td><td>{by_whom}</td>" in page

@@ -33,9 +33,10 @@ PAPER: Final = {
 class AdversaryResult:
     """One adversary over all repeats of a mechanism at an epsilon.
 
-    ``shares`` are, text by text, how often it was named, and ``blind`` how often whatever names authors as often but
-    without regard to the text names it: both only for authors. ``told`` and ``told_blind`` are the same of an adversary
-    who knows each text's topic, too; the same values where he knew it anyway, or there are no topics.
+    ``shares`` are, text by text, how often it was named: for authors and topics. ``blind`` is, for authors alone, how
+    often whatever names authors as often but without regard to the text names it. ``told`` and ``told_blind`` are the
+    same of an adversary who knows each text's topic, too; the same values where he knew it anyway, or there are no
+    topics.
     ``accuracy`` is the mean over repeats with a bootstrap interval over documents; for a single repeat the exact
     binomial one. ``correct`` is the mean number of texts named, of ``total``; ``extra`` as in the first row.
     """
@@ -219,8 +220,8 @@ def _shares(row: ResultRow) -> Sequence[float]:
 
 
 def _over(rows: Sequence[ResultRow], values: Callable[[ResultRow], Sequence[float]]) -> tuple[float, ...]:
-    """The mean over repeats, text by text; none where the task is another than the author."""
-    if rows[0].task != "author":
+    """The mean over repeats, text by text; of topics how often each was named alone, of other tasks none."""
+    if rows[0].task != "author" and (rows[0].task != "topic" or values is not _shares):
         return ()
     return tuple(np.mean([values(row) for row in rows], axis=0).tolist())
 

@@ -13,7 +13,8 @@ a kind as frequent as the limit: among fewer there might be none. Unprotected te
 originals, who knows the texts themselves; everywhere else he counts. Where his figure is exact no adversary does better
 from one bag.
 
-Topics: the interval of the best classifier. Bound: what is stated between any two documents, rounded up; where nothing
+Topics: the best classifier, with authors as what is sampled, too; a PASS takes as many as nothing is judged
+below. Bound: what is stated between any two documents, rounded up; where nothing
 is stated there is no bound.
 
 Where several settings are tried on the same texts, the level is divided by their number.
@@ -32,7 +33,7 @@ from typing import Any, Final, Literal, final
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.errors import DataError, UsageError
+from publius.errors import DataError, UsageError, how_many
 from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.statistics import CONFIDENCE, Interval, authors_needed, grouped_mean, least_shown
 from publius.evaluation.summary import AdversaryResult, SummaryLine
@@ -480,7 +481,7 @@ def _outcomes(
             authors = authors_of(line, clean, facts, limit, absolute=absolute, tries=tries)
             found.append(LimitCheck(authors.answer, authors.text, authors))
     if limits.topic_at_least is not None:
-        found.append(_topic(line, limits.topic_at_least, clean, unlooked_of(facts)))
+        found.append(_topic(line, limits.topic_at_least, clean, facts, tries))
     if limits.bound_at_most is not None:
         found.append(_bound(line, limits.bound_at_most))
     return found
@@ -621,19 +622,35 @@ def _judged_shares(finding: AdversaryResult, *, told: bool) -> tuple[Float64Arra
     return np.array(named), np.array(blind) if blind else np.zeros(len(named))
 
 
-def _topic(line: SummaryLine, limit: float, clean: SummaryLine | None, unlooked: str | None) -> LimitCheck:
-    best = line.best("topic")
+def _topic(
+    line: SummaryLine, limit: float, clean: SummaryLine | None, facts: Mapping[str, Any], tries: int
+) -> LimitCheck:
+    """Of the classifier that finds most: for a PASS the level is divided by their number, as the best is picked."""
+    best, asked = line.best("topic"), sum(task == "topic" for _, task in line.findings)
     if best is None:
         raise UsageError("no classifier was asked for topics, so --topic-at-least cannot be judged")
     unprotected = clean.best("topic") if clean is not None else None
     beside = "" if unprotected is None else f" (unprotected {unprotected.accuracy.value:.3f})"
+    shares, authors = np.array(best.shares), np.array(facts["author_numbers"])
+    judged, sure = (
+        grouped_mean(shares, authors, 1 - (1 - CONFIDENCE) / tests, (0.0, 1.0))
+        for tests in (tries, tries * asked)
+    )
     text = (
-        f"topics named {best.accuracy.value:.3f}, {_between(best.accuracy)} allowing for chance, "
+        f"topics named {judged.value:.3f}, {_between(sure if judged.high >= limit else judged)} allowing for chance, "
         f"by {best.adversary}; wanted {limit:g}{beside}"
     )
-    if best.accuracy.low >= limit:
+    few = len(np.unique(authors))
+    if limit and (len(shares) < FEWEST_JUDGED or few < FEWEST_AUTHORS):  # nothing is wanted of nobody
+        return LimitCheck(
+            NO_EVIDENCE,
+            f"{text}; {len(shares)} texts of {how_many(few, 'author')} show nothing of others: it takes "
+            f"{FEWEST_JUDGED} texts and {FEWEST_AUTHORS} authors at least",
+        )
+    if sure.low >= limit:
+        unlooked = unlooked_of(facts)
         return LimitCheck(PASS, text) if unlooked is None else LimitCheck(NO_EVIDENCE, f"{text}; {unlooked}")
-    return LimitCheck(FAIL if best.accuracy.high < limit else NO_EVIDENCE, text)
+    return LimitCheck(FAIL if judged.high < limit else NO_EVIDENCE, text)
 
 
 def _bound(line: SummaryLine, limit: float) -> LimitCheck:

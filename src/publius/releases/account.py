@@ -374,9 +374,10 @@ def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"What is kept between the words is unprotected: {kept}."
     yield MENTIONED[found["kind"] == SUMMARY or found["unit"] == "author"]
     if found["probability_kept"] is not None:
+        words = ", and its words are public words that nobody here need have written"
         yield (
-            "A single row proves nothing: its label may have been printed by chance, and its words are public words "
-            "that nobody here need have written."
+            "A single row proves nothing: its label may have been printed by chance"
+            f"{'' if found['kind'] == DECLARED_VALUE else words}."
         )
     if found["kept_fields"]:
         yield "Fields that were kept stand as they were, without any protection."
@@ -902,8 +903,8 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
             )
     if own["authors"] is not None and own["untold"] is None:
         yield (
-            "What the rows tell of the authors of these very texts was not computed: the mechanism draws from no "
-            "finite list, or there are not two authors. The verdict rests on public texts alone."
+            "What the rows tell of the authors of these very texts was not computed: nothing is found in texts, the "
+            "mechanism draws from no finite list, or there are not two authors. A verdict rests on public texts alone."
         )
     for each in own["subjects"] or ():
         yield (

@@ -36,7 +36,7 @@ _LABELS: Final = 200
 
 KNOWN: Final = {
     "proven": "by a theorem: the promise follows from how the rows are drawn",
-    "certified": "by this software, which computed the promise exactly for the public reference; no authority did",
+    "certified": "by this software, which computed the promise exactly for what is public; no authority did",
     STATED: "by whoever wrote the mechanism: nothing was computed",
 }
 """How the promise is known to hold, by the word for it."""

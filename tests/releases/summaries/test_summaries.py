@@ -632,6 +632,22 @@ def test_an_earlier_summary_is_compared_with(reference, home, file, rows, tmp_pa
         summarize(summary.corpus(path), summary, tmp_path / "third", compare=first)
 
 
+def test_shares_of_an_earlier_summary_are_of_all_its_documents(reference, rows, tmp_path):
+    """Most are without words, then and now: shares of the others alone were larger before, and all themes gone."""
+    summary, path = Summary(reference, 8), tmp_path / "scans.jsonl"
+    scans = [row | {"text": "---"} if place % 4 else row for place, row in enumerate(rows)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in scans), encoding="utf-8")
+    summarize(summary.corpus(path), summary, tmp_path / "first")
+    for before in (earlier := open_earlier(tmp_path / "first", summary)).themes, earlier.subjects:
+        assert before.documents[0] > 0.8 * len(rows) > before.counts.sum()
+        assert before.documents[1] >= len(rows)
+    found = summarize(
+        summary.corpus(path), summary, tmp_path / "second", compare=tmp_path / "first"
+    ).said.themes
+    assert not found.gone
+    assert found.before.sum() < 0.5
+
+
 def _other_order(table):
     """The typical words of each stratum in the other order: public words all the same."""
     head, *rows = table.splitlines()

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
-
-from publius.arrays import IndexArray
 from publius.collections.novelty import Sample
 from publius.errors import DataError, PolicyError, UsageError
-from publius.files import read_bytes_limited, shown
-from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum
+from publius.files import shown
+from publius.noise.discrete_laplace import LaplaceSum
 from publius.releases.contents import SUMMARY, check_contents
 from publius.releases.manifests import read_manifest_of
 from publius.releases.of_manifest import check_statements
-from publius.releases.summaries.names import SUBJECTS, THEMES
+from publius.releases.summaries.drawn import Drawn
 from publius.releases.summaries.said import Earlier
 from publius.releases.summaries.summary import Summary
-from publius.releases.summaries.written import NUMBER
-
-_LIMIT: Final = 2**28
-_LEVEL: Final = 0.99
 
 
 def open_earlier(folder: Path, summary: Summary) -> Earlier:
@@ -50,14 +40,18 @@ def open_earlier(folder: Path, summary: Summary) -> Earlier:
     check_contents(folder, manifest)
     try:
         themes = subjects = None
+        drawn = Drawn.read(folder, manifest, _product(manifest["strata"]))
         if _same(manifest, summary, "themes", "vocabulary_sha256", summary.spaces.themes_sha256):
-            strata = _product(manifest["strata"])
-            noise = LaplaceSum(_noise(manifest, "themes"), strata)
-            cells = summary.spaces.themes.size
-            themes = _sample(folder / THEMES, noise, cells, manifest)
+            table, found = drawn.themes, drawn.of_themes
+            if table is not None and found is not None:
+                noise = LaplaceSum(table.noise, len(table.values))
+                themes = Sample(found[0][: summary.spaces.themes.size], drawn.documents, noise, most)
         if _same(manifest, summary, "subjects", "subjects_sha256", summary.spaces.subjects_sha256):
-            cells = summary.spaces.subjects.size
-            subjects = _sample(folder / SUBJECTS, _noise(manifest, "subjects"), cells, manifest)
+            table, found = drawn.subjects, drawn.of_subjects
+            if table is not None and found is not None:
+                subjects = Sample(
+                    found[0][: summary.spaces.subjects.size], drawn.documents, table.noise, most
+                )
     except (LookupError, ValueError, TypeError, ArithmeticError):
         raise DataError(f"{shown(folder)} is damaged, or of another version") from None
     if themes is None and subjects is None:
@@ -77,28 +71,3 @@ def _product(strata: Mapping[str, Any]) -> int:
     for labels in strata.values():
         size *= len(labels)
     return size
-
-
-def _noise(manifest: Mapping[str, Any], what: str) -> DiscreteLaplace:
-    return DiscreteLaplace(Fraction(manifest["tables"][what]["scale"]))
-
-
-def _sample(
-    path: Path, noise: DiscreteLaplace | LaplaceSum, cells: int, manifest: Mapping[str, Any]
-) -> Sample:
-    """Raw counts by number; how many documents there were lies in limits of their sum."""
-    rows = csv.DictReader(io.StringIO(read_bytes_limited(path, _LIMIT).decode()))
-    counts: IndexArray = np.zeros(cells, np.int64)
-    found = 0
-    for found, row in enumerate(rows, start=1):  # noqa: B007
-        counts[int(row[NUMBER])] = int(row["noisy"])
-    if found != cells:
-        raise ValueError
-    summed = (
-        LaplaceSum(noise, cells)
-        if isinstance(noise, DiscreteLaplace)
-        else LaplaceSum(noise.noise, noise.terms * cells)
-    )
-    width, total = summed.half_width(_LEVEL), sum(counts.tolist())
-    documents = max(1, total - width), max(1, total + width)
-    return Sample(counts, documents, noise, int(manifest["documents_per_author"]))
