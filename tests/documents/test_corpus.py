@@ -574,7 +574,9 @@ def test_any_bytes_give_documents_or_typed_errors(tmp_path, data, kind):
     assert [document.position for document in documents] == list(range(1, len(documents) + 1))
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl.gz", pytest.param("jsonl", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "suffix", ["jsonl.gz", *(pytest.param(each, marks=pytest.mark.long) for each in ("csv", "jsonl"))]
+)
 def test_reading_holds_no_more_than_a_document(tmp_path, suffix):
     """20,000 documents of 1 kB are 20 MB; the ids that were met take under 100 bytes each."""
     rows = (("x" * (i % 7) + f" {i} " + "word " * 200, i) for i in range(20_000))
@@ -645,7 +647,7 @@ print(count, (most() - before) // 1024, time.process_time() - start)
     [
         ("dictionary", 22, 36),
         ("dictionary of a longer text", 4, 160),
-        ("pages", 0, 20),
+        pytest.param("pages", 0, 20, marks=pytest.mark.long),
         ("empty rows", 0, 20),
     ],
 )

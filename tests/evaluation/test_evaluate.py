@@ -194,6 +194,7 @@ def test_a_script_that_starts_itself_again_in_its_workers_is_told_so(tmp_path):
     assert "does a script start this outside of if __name__ == '__main__'?" in said[-1]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("undrawn")
 def test_workers_change_nothing(tmp_path, corpus, options, folder):
     again = tmp_path / "again"

@@ -18,7 +18,7 @@ from publius.releases import contents, digests, manifests, measured, of_manifest
 from publius.releases.digests import file_digests
 from publius.releases.metadata import METADATA
 from publius.releases.plan import publius_version
-from released import command, state, toy_release, toy_vectors
+from released import command, state, toy_documents, toy_release, toy_vectors
 
 
 def _check(folder: Path) -> None:
@@ -308,6 +308,45 @@ def _rows(folder: Path) -> None:
         signoff.sign_off(release)
 
 
+def _ordered_rows(folder: Path) -> None:
+    """Ordered text is read by people: it is of the words that its row counts, and these are public ones."""
+    toy_vectors().save(Path(os.environ["PUBLIUS_HOME"]) / "embeddings" / "toy")
+    texts = toy_documents(folder / "texts.jsonl")
+    for format in ("jsonl", "csv", "parquet"):
+        release = folder / format
+        code, _, said = command(
+            "obfuscate", texts, "--epsilon", 2, "--length", 5, "--order", "--keep-between", "stop-words", "--number",
+            "--embeddings", "toy", "--format", format, "--output", release,
+        )  # fmt: skip
+        assert code == 0, said
+        signoff.sign_off(release)
+    release = folder / "jsonl"
+    manifest = json.loads((release / "manifest.json").read_text())
+    first, rest = (release / "bags.jsonl").read_text().split("\n", 1)
+    row = json.loads(first)
+    clear = ["Ann", "hit", "the", "nurse", "Lee"]
+    bag = dict.fromkeys(clear, 1)
+    for changed in (
+        {"words": clear, "text": "Ann hit the nurse Lee"}, {"text": "Ann hit the nurse Lee"},
+        {"words": clear, "text": "Ann hit the nurse Lee", "bag": bag}, {"kind": None}, {"size": 5.0},
+        {"words": ["Ann", *row["words"]], "kept": [0], "text": "Ann " + row["text"]}, {"kept": [9]}, {"words": None},
+    ):  # fmt: skip
+        (release / "bags.jsonl").write_text(f"{json.dumps({**row, **changed})}\n{rest}")
+        _bound_again(release, manifest)
+        with pytest.raises(DataError, match="bag 1 in"):
+            signoff.sign_off(release)
+    release = folder / "csv"
+    manifest = json.loads((release / "manifest.json").read_text())
+    head, line, rest = (release / "bags.csv").read_bytes().decode().split("\r\n", 2)
+    cells = line.split(",")
+    for place, value in ((-2, "Ann"), (-3, "7"), (-1, "2"), (1, "4"), (2, "bags")):
+        changed = ",".join([*cells[:place], value, *cells[place:][1:]])
+        (release / "bags.csv").write_bytes(f"{head}\r\n{changed}\r\n{rest}".encode())
+        _bound_again(release, manifest)
+        with pytest.raises(DataError, match="bag 1 in"):
+            signoff.sign_off(release)
+
+
 def _bound_again(release: Path, manifest: dict[str, object]) -> None:
     (release / "manifest.json").unlink()
     state(release, {**manifest, "files": file_digests(release)})
@@ -332,6 +371,10 @@ def _anybody_states(patch: pytest.MonkeyPatch) -> None:
 def _as_it_comes(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(contents, "record_of", json.loads)
     patch.setattr(contents._Named, "fits", lambda *_: True)
+
+
+def _however_it_reads(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(contents, "_in_order", lambda *_: True)
 
 
 def _believed(patch: pytest.MonkeyPatch) -> None:
@@ -381,6 +424,7 @@ FENCES = (
     Fence(9, "a manifest is read in one way alone", _in_one_way, _first_or_last),
     Fence(9, "a manifest states what releases state", _in_one_way, _anybody_states),
     Fence(9, "a row says what it can say, and says it once", _rows, _as_it_comes),
+    Fence(9, "an ordered text is of the words that its row counts", _ordered_rows, _however_it_reads),
     Fence(
         9, "what nobody signed for and nothing compares does not verify", _beside_another_version,
         lambda patch: patch.setattr(verification, "_is_of_this_version", lambda _: True),

@@ -178,6 +178,7 @@ def _computed(folder: Path) -> None:
     code, said = _certificate(folder / "honest", "Honest")
     assert (code, said["method"]) == (0, "exact")
     assert said["epsilon_certified"] == pytest.approx(2, rel=1e-6)
+    assert said["probabilities"].endswith("draws were not compared")
 
 
 def _said_with_the_release(folder: Path) -> None:

@@ -152,7 +152,12 @@ RUN = [block for block in BLOCKS if block.reason is None and block.language in {
 
 @needs_vectors
 @pytest.mark.parametrize(
-    "page", [page for page, _ in groupby(RUN, lambda block: block.page)], ids=lambda p: p.stem
+    "page",
+    [  # what the tutorial does `tests/cli/test_trial.py` does, too
+        pytest.param(page, marks=pytest.mark.long if page.stem == "tutorial" else ())
+        for page, _ in groupby(RUN, lambda block: block.page)
+    ],
+    ids=lambda p: p.stem,
 )
 def test_examples_run(page, tmp_path, monkeypatch, capsys, shared_home):
     """All examples of a page, one after the other, in one folder that holds the files the pages speak of."""

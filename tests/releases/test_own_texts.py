@@ -164,8 +164,21 @@ def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path
     assert f"{percent(named / 60)} of them from one row, and of {percent(without / 60)} without it" in said
     assert OwnTexts.read(store_record(tmp_path, own)) == own
     assert examine(corpus, plan, author_field="author").naming is not None, "told the likeliest label"
-    assert examine(corpus, plan, topic_field="topic").naming is None
+    alone = examine(corpus, plan, topic_field="topic")
+    for told, groups in ((alone.naming, [row["topic"] for row in texts]), (alone.untold, [""] * 60)):
+        each = sum(
+            law[[at for at in range(60) if groups[at] == group]].max(axis=0).sum() for group in {*groups}
+        )
+        assert told.named == pytest.approx(each / 60), "without authors each text is of one of its own"
+        assert told.without == pytest.approx(len({*groups}) / 60)
+        assert "which row is of which" in told.sentence
     monkeypatch.setattr(Prototype, "shows_topics", False)  # as where the meaning is preserved
+    guessed = examine(corpus, plan, author_field="author")
+    assert guessed.untold == own.untold
+    assert guessed.naming.told, "whoever holds a text knows its topic without a column"
+    assert guessed.naming.named == pytest.approx(own.naming.named, abs=0.01), "the topics are told well here"
+    reference = plan.vocabulary
+    monkeypatch.setattr(type(reference), "keeps", ("meaning",))
     unnamed = examine(corpus, plan, author_field="author")
     assert (unnamed.naming, unnamed.untold) == (None, own.untold), "a label is no topic that anybody was told"
 
@@ -198,7 +211,7 @@ def test_what_rows_tell_of_authors_beyond_what_a_verdict_asks_stands_beside_it(p
     own = OwnTexts(
         60, 0, 0, naming=Naming(0.873, 0.869, 60, told=True), untold=Naming(0.869, 0.073, 60, told=False)
     )
-    said = "is told no topic names the author of 86.9 % from one row, and of 7.3 % without it"
+    said = "is told no topic names the author of 86.9 % of them from one row, and of 7.3 %"
     assert own.no_evidence(0.05) is None
     assert [said in each for each in own.warnings()] == [True]
     assert said in account._own_naming({"own": own.record()})
@@ -210,16 +223,54 @@ def test_what_rows_tell_of_authors_beyond_what_a_verdict_asks_stands_beside_it(p
 
 def test_of_many_texts_those_are_looked_at_that_stand_anywhere(monkeypatch):
     """The first thousands of a file that is sorted may all be one author's."""
-    monkeypatch.setattr(own_texts, "_MOST_NAMED", 200)
+    monkeypatch.setattr(own_texts, "_MOST_NUMBERS", 11 * 400)
+    monkeypatch.setattr(own_texts, "_MANY", 40)
     holder = own_texts._Holder()
     for place in range(2_000):
         desk = place < 1_000
         outcome = 0 if desk else 1 + place % 10
         holder.add("all", (), "desk" if desk else f"a{place % 10}", np.eye(11)[outcome])
     found = holder.naming(told=True)
-    assert found.texts == 200
+    assert 100 < found.texts <= 400
     assert found.named == pytest.approx(1.0)
-    assert 0.28 < found.without < 0.72  # six deviations of chance
+    assert 0.2 < found.without < 0.8  # six deviations of chance
+
+
+def test_of_many_texts_topics_are_looked_at_whole_and_counted_over_all(monkeypatch):
+    """Of a topic with five texts a part tells nothing: each of three topics of five has another outcome."""
+
+    def named(numbers):
+        monkeypatch.setattr(own_texts, "_MOST_NUMBERS", numbers)
+        holder = own_texts._Holder()
+        for place in range(6_000):
+            topic, author = divmod(place, 5)
+            holder.add(f"topic {topic}", (), f"a{place}", np.eye(5)[author if topic % 3 else 0])
+        return holder.naming(told=True), holder.naming(told=False)
+
+    (whole, untold), (part, apart) = named(10**9), named(5 * 2_000)
+    assert whole.texts == 6_000
+    assert whole.named == pytest.approx((2 * 1 + 0.2) / 3)
+    assert whole.without == pytest.approx(0.2)
+    assert 500 < part.texts < 2_000
+    assert part.texts % 5 == 0
+    assert abs(part.named - whole.named) < 0.25  # of 100 topics and more: six deviations
+    assert part.without == pytest.approx(0.2)
+    assert untold.texts == 6_000
+    assert apart.named >= untold.named, "on the safe side"
+
+
+def test_of_texts_that_are_drawn_each_kind_stands_for_all_of_its_own(monkeypatch):
+    """Two topics of many texts, one of which names its authors, and texts without topic that name nobody."""
+    monkeypatch.setattr(own_texts, "_MOST_NUMBERS", 6 * 2_000)
+    monkeypatch.setattr(own_texts, "_MANY", 200)
+    holder = own_texts._Holder()
+    for place in range(9_000):
+        topic, author = ("tells", "not", None)[place % 3], place // 3 % 6
+        holder.add(topic, (), f"a{author}", np.eye(6)[author if topic == "tells" else 0])
+    found = holder.naming(told=True)
+    assert found.texts <= 2_000
+    assert abs(found.named - (1 + 2 / 6) / 3) < 0.1  # of 330 texts each and more: six deviations
+    assert abs(found.without - 1 / 6) < 0.1
 
 
 @pytest.mark.parametrize("known", [True, False])

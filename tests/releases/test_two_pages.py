@@ -595,6 +595,18 @@ def test_the_page_of_a_field_says_that_values_leave(tmp_path):
     assert "words of each" not in found["released"]
     assert "declared values" in found["references"]
     assert not any("by its ids" in each for each in found["links"])
+    assert found["stands_for_others"] is None
+
+
+def test_a_value_that_stands_for_what_was_not_declared_is_said_to(tmp_path):
+    """Its share is that of such documents, too, and a document's own value is nowhere to be seen."""
+    source = tmp_path / "t.jsonl"
+    source.write_text("".join(json.dumps({"id": f"r{n}", "topic": "abc"[n % 3]}) + "\n" for n in range(60)))
+    plan = Plan.of(ReleaseSettings(), RandomizedResponse("topic", ["a", "b"], bound=2.0, other="b"))
+    protect_corpus(open_corpus(source, text_field="topic", number=True), plan, tmp_path / "release")
+    said = "The label 'b' stands for every value that was not declared, too"
+    assert said in evidence(tmp_path / "release")["sentences"][3]
+    assert said in " ".join((tmp_path / "release" / "READ-ME.txt").read_text().split())
 
 
 def test_labels_that_several_outcomes_share_are_counted_with_all_their_floors(tmp_path):

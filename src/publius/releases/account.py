@@ -33,7 +33,8 @@ from publius.privacy.promise import (
     stand,
 )
 from publius.releases.contents import SUMMARY
-from publius.releases.own_texts import TOLD, Naming, unfit_sentence
+from publius.releases.label_shares import unnamed_sentence
+from publius.releases.own_texts import Naming, unfit_sentence
 from publius.releases.plan import AS_READ, DECLARED_VALUE, ORDERED_TEXT, OWN_IDS
 from publius.settings import AboutSettings
 from publius.text.author_names import without_invisible
@@ -294,7 +295,7 @@ def _attacked(found: Mapping[str, Any]) -> str:
 
 
 def _own_naming(found: Mapping[str, Any]) -> str:
-    """What rows of the private texts tell of authors to whoever is told no topic, for the curator, where it is much."""
+    """For the curator, where it is much: how many authors of the private texts rows name without a topic."""
     untold = (found["own"] or {}).get("untold")
     said = None if untold is None else Naming(**untold).telling
     return "" if said is None else f" {said}."
@@ -310,6 +311,7 @@ def _right(found: Mapping[str, Any]) -> str:
         return (
             f"Each row has its document's own value with a probability of {percent(found['probability_kept'])}, and "
             "else one of the others, each as likely."
+            + ("" if found["stands_for_others"] is None else f" {found['stands_for_others']}")
         )
     labels = (found["measurements"] or {}).get("labels")
     if labels is None:
@@ -738,9 +740,26 @@ def verdict_said(found: Mapping[str, Any]) -> str:
         )
     if of_authors is None:
         return f"the test of what was asked was undecided. {_NOTHING_ASKED}"
+    return f"the test was undecided. {_undecided(found)}, so only {standing} stands."
+
+
+def _undecided(found: Mapping[str, Any]) -> str:
+    """How many the holder of the originals named with the rows, where the test shows nothing else.
+
+    Where programs find nobody in unprotected texts there is no verdict, whatever he finds, who has these.
+    """
+    measured, holder = found["measurements"], strongest_of(found, "author", originals=True)
+    neither = "It shows neither that authors are hidden nor that they are found"
+    limit = measured.get("author_at_most" if measured.get("in_all") else "adds_at_most")
+    if holder is None or limit is None or measured["floor"] is None:
+        return neither
+    told = holder.get("knowing_topic") or holder["released"]
+    anyway = max(measured["floor"], holder["chance"])
+    if told["value"] - (0 if measured["in_all"] else anyway) <= limit:
+        return neither
     return (
-        "the test was undecided. It shows neither that authors are hidden nor that they are found, so only "
-        f"{standing} stands."
+        f"It does not show that authors are hidden: {who(ORIGINALS, topic=True)} named {percent(told['value'])} of "
+        f"them, where {percent(anyway)} are named without the rows"
     )
 
 
@@ -871,6 +890,8 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
             "Measured against the topics that your own table gives, a label is right for "
             f"{percent(labels['right'])}{_beside(labels)}."
         )
+        if labels["unknown"]:
+            yield unnamed_sentence(labels["unknown"])
         worst_told = min(labels["topics"], key=lambda each: each["right"])
         yield (
             f"Worst: of {worst_told['texts']:,} texts on {worst_told['topic']}, {percent(worst_told['right'])} got "
@@ -896,12 +917,9 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
         yield "Nobody counted the documents of each author: the promise is per document."
     for naming in (own["naming"], own["untold"]):
         if naming is not None:
-            yield (
-                f"Computed on {naming['texts']:,} of your own texts: whoever holds them and is told "
-                f"{TOLD[naming['told']]} names the author of {percent(naming['named'])} of them from one row, and of "
-                f"{percent(naming['without'])} without it."
-            )
-    if own["authors"] is not None and own["untold"] is None:
+            found = Naming(**naming)
+            yield f"Computed on {found.texts:,} of your own texts: whoever holds them and {found.sentence}."
+    if own["untold"] is None:
         yield (
             "What the rows tell of the authors of these very texts was not computed: nothing is found in texts, the "
             "mechanism draws from no finite list, or there are not two authors. A verdict rests on public texts alone."

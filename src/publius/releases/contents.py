@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -22,7 +23,7 @@ from publius.mechanisms.mechanism import PublicOutcome
 from publius.releases.digests import file_digest, file_digests
 from publius.releases.layout import LABEL, PROTOTYPE, record_of
 from publius.releases.metadata import METADATA, metadata_of
-from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
+from publius.releases.plan import BAG, DECLARED_VALUE, ORDERED_TEXT, SHUFFLED, publius_version
 from publius.releases.read_me import READ_ME, label_counts, read_me
 from publius.releases.summaries.names import (
     COUNTS,
@@ -36,6 +37,7 @@ from publius.releases.summaries.names import (
     WORDS,
 )
 from publius.releases.writers import csv_rows, unmarked
+from publius.text.tokenizer import PLAIN_MARKS, StopWords, joined
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 
@@ -230,6 +232,21 @@ class _Bag:
     words: Collection[str]
     counts: Collection[object]
     said: Mapping[str, object]
+    order: _Order | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The words of a row of ordered text as they follow each other, and the places of those kept.
+
+    ``text`` and ``kind`` are what a row says beside them; None where its format does not.
+    """
+
+    words: Sequence[object]
+    kept: Sequence[object]
+    text: object = None
+    kind: object = None
 
 
 @final
@@ -279,9 +296,11 @@ def _check_bags(
     outcomes: Sequence[PublicOutcome] | None,
 ) -> None:
     """Compare marks, fields, sizes, labels and the number of bags with the manifest's."""
-    fields, size = format.fields(manifest), manifest["size"] if manifest["kind"] == BAG else None
-    public = public_words(manifest) if manifest["kind"] == BAG else None
+    worded = manifest["kind"] in (BAG, ORDERED_TEXT)
+    fields, size = format.fields(manifest), manifest["size"] if worded else None
+    public = public_words(manifest) if worded else None
     places = None if public is None else {word: place for place, word in enumerate(public.vocabulary)}
+    allowed = _kept_tokens(manifest) if manifest["kind"] == ORDERED_TEXT else None
     numbered = manifest.get("numbers") == SHUFFLED
     named = _Named(outcomes, manifest.get("probability_kept"))
     bag, count = "", 0
@@ -306,6 +325,8 @@ def _check_bags(
             raise DataError(
                 f"{bag} has other fields than the manifest states, or in another order: {_NOT_ONE}"
             )
+        if (row.order is None) is (manifest["kind"] == ORDERED_TEXT):
+            raise DataError(f"{bag} has an order where the manifest states none, or the reverse: {_NOT_ONE}")
         if row.size != size and size is not None:
             raise DataError(f"{bag} has {row.size:,} words, and the manifest states {size:,}: {_NOT_ONE}")
         count += 1
@@ -317,18 +338,53 @@ def _check_bags(
             raise DataError(f"{bag} says what no row of this release can say: {_NOT_ONE}")
         if not all(type(each) is int and each > 0 for each in row.counts):
             raise DataError(f"{bag} counts words in other than whole numbers: {_NOT_ONE}")
+        if row.order is not None and not _in_order(row.order, row, allowed):
+            raise DataError(
+                f"{bag} has other words in its text than it counts, or keeps what none keeps: {_NOT_ONE}"
+            )
         if places is not None:
             found = [places.get(word, -1) for word in row.words]
             if -1 in found:
                 raise DataError(
                     f"{bag} has a word that is none of the public ones that the release was made of: {_NOT_ONE}"
                 )
-            if any(one >= other for one, other in pairwise(found)):
+            if row.order is None and any(one >= other for one, other in pairwise(found)):
                 raise DataError(f"{bag} has its words in another order than a release has them: {_NOT_ONE}")
     if count != manifest["documents"]:
         raise DataError(
             f"{shown(release)} holds {count:,} bags, and its manifest states {manifest['documents']:,}: {_NOT_ONE}"
         )
+
+
+def _kept_tokens(manifest: Mapping[str, Any]) -> frozenset[str] | None:
+    """Tokens that may stand between words of an ordered text; None where the list of stop words is not to be had."""
+    keep = manifest["kept_between"]
+    allowed = PLAIN_MARKS if keep in ("punctuation", "all") else frozenset[str]()
+    if keep not in ("stop-words", "all"):
+        return allowed
+    try:
+        stops = StopWords.load(manifest["stop_words"])
+    except (PubliusError, OSError):
+        return None
+    return allowed | stops.words if stops.sha256 == manifest["stop_words_sha256"] else None
+
+
+def _in_order(order: _Order, row: _Bag, allowed: Collection[str] | None) -> bool:
+    """Whether an ordered text is of the words that its row counts, with what may be kept between them."""
+    words = [each for each in order.words if type(each) is str]
+    kept = [each for each in order.kept if type(each) is int]
+    if len(words) < len(order.words) or len(kept) < len(order.kept):
+        return False
+    between = {*kept}
+    if kept != sorted(between) or (kept and not 0 <= kept[0] <= kept[-1] < len(words)):
+        return False
+    free = [word for place, word in enumerate(words) if place not in between]
+    return (
+        Counter(free) == dict(zip(row.words, row.counts, strict=True))
+        and (allowed is None or all(words[place] in allowed for place in kept))
+        and order.text in (None, joined(words))
+        and order.kind in (None, ORDERED_TEXT)
+    )
 
 
 @final
@@ -365,9 +421,12 @@ def _json_lines(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
         record = record_of(line)
         bag = record.get("bag", {})
         size = 0 if [*record][:1] == ["label"] and "bag" not in record else sum(record["bag"].values())
-        if size != record.get("size", 0):
+        if size != record.get("size", 0) or type(record.get("size", 0)) is not int:
             raise ValueError
-        yield _Bag(size, record.keys(), record["id"], bag, bag.values(), _said(record))
+        order = None
+        if "kind" in record:
+            order = _Order([*record["words"]], [*record["kept"]], str(record["text"]), str(record["kind"]))
+        yield _Bag(size, record.keys(), record["id"], bag, bag.values(), _said(record), order)
 
 
 def _csv(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
@@ -387,15 +446,33 @@ def _csv(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
             state.update(csv_rows(bag))
             if any(len(row) != len(fields) or row[:last] != bag[0][:last] for row in bag):
                 raise ValueError
-            words = () if word is None else [unmarked(row[word]) for row in bag]
+            words = [] if word is None else [unmarked(row[word]) for row in bag]
             counts = [1 if at is None else int(row[at]) for row in bag]
+            order = None
+            if word is not None and "position" in places:
+                order = _order_of(bag, places, words)
+                free = Counter(each for place, each in enumerate(words) if place not in order.kept)
+                words, counts = [*free], [*free.values()]
+            if word is not None and str(sum(counts)) != bag[0][places["size"]]:
+                raise ValueError
             said = _said(dict(zip(fields, map(unmarked, bag[0]), strict=True)))
             for name, kind in (("probability_kept", float), ("prototype", int)):
                 if name in said:
                     said[name] = kind(str(said[name]))
-            yield _Bag(sum(counts), fields, number, words, counts, said)
+            yield _Bag(sum(counts), fields, number, words, counts, said, order)
     if state.hexdigest() != file_digest(release / "bags.csv"):
         raise ValueError
+
+
+def _order_of(bag: Sequence[Sequence[str]], places: Mapping[str, int], words: Sequence[str]) -> _Order:
+    """The order of an ordered text whose rows are numbered from 1; `ValueError` where they are not."""
+    position, kept = places["position"], places["kept"]
+    if any(
+        row[position] != str(place) or row[kept] not in ("0", "1") for place, row in enumerate(bag, start=1)
+    ):
+        raise ValueError
+    marked = [place for place, row in enumerate(bag) if row[kept] == "1"]
+    return _Order(words, marked, None, bag[0][places["kind"]])
 
 
 def _parquet(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
@@ -406,13 +483,21 @@ def _parquet(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
             if marks - {b"warning", b"kind", b"ARROW:schema"}:
                 raise ValueError
             fields = [*file.schema_arrow.names, *(("warning",) if b"warning" in marks else ())]
-            read = [*({"size", "id", "words", "counts", *LABEL, *PROTOTYPE} & {*fields})]
+            read = [
+                *({"size", "id", "words", "counts", "kind", "kept", "text", *LABEL, *PROTOTYPE} & {*fields})
+            ]
             for batch in file.iter_batches(columns=read):
                 for row in batch.to_pylist():
-                    yield _Bag(
-                        row.get("size", 0), fields, row["id"], row.get("words", ()), row.get("counts", ()),
-                        _said(row),
-                    )  # fmt: skip
+                    words, counts, order = row.get("words", ()), row.get("counts", ()), None
+                    if "text" in row and "kind" in row:
+                        order = _Order([*words], [*row["kept"]], str(row["text"]), str(row["kind"]))
+                        free = Counter(
+                            each for place, each in enumerate(words) if place not in {*row["kept"]}
+                        )
+                        words, counts = [*free], [*free.values()]
+                        if sum(counts) != row["size"]:
+                            raise ValueError
+                    yield _Bag(row.get("size", 0), fields, row["id"], words, counts, _said(row), order)
 
 
 def _matrix(release: Path, names: Sequence[str]) -> Iterator[_Bag]:

@@ -84,7 +84,7 @@ class LabelShares:
             f"whoever always says the most frequent topic is right for {percent(self.majority)}."
         )
         if self.unknown:
-            yield f"{self.unknown:,} of them are of topics that no label names, so none of these can be right."
+            yield unnamed_sentence(self.unknown)
         if self.rare:
             named = "; ".join(
                 f"{each.topic} ({each.texts:,} texts): right for {percent(each.right)}"
@@ -103,6 +103,11 @@ class LabelShares:
         topics = tuple(TopicShare(**each) for each in facts["topics"])
         shares = (facts["right"], facts["majority"], topics)
         return cls(int(facts["texts"]), *shares, int(facts["unknown"]), facts["low"], facts["high"])
+
+
+def unnamed_sentence(texts: int) -> str:
+    """Of texts whose topics are none of the labels."""
+    return f"{texts:,} of them are of topics that no label names, so none of these can be right."
 
 
 def label_shares(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, Final, Self, final
@@ -29,7 +29,8 @@ from publius.settings import TextSettings
 from publius.text.author_names import counted_name
 from publius.text.bag import places_of_all
 from publius.text.tokenizer import tokenize
-from publius.vectors.learning.prototypes import NONE_OF_THESE
+from publius.vectors.learning.prototypes import NONE_OF_THESE, nearest_by
+from publius.vectors.learning.reference import Reference
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,8 +72,11 @@ NOT_SHUFFLED: Final = (
 TOLD: Final = {True: f"what a text is about, if {SHARED} authors or more have that topic,", False: "no topic"}
 """What whoever holds the texts knows of each beside its row, in the page's words."""
 
-_MOST_NAMED: Final = 2**15
-"""Texts on which the holder of all of them is tried; of more so many are drawn, as their laws are held in memory."""
+_MOST_NUMBERS: Final = 2**25
+"""Probabilities of outcomes that are held in memory for whoever holds all texts: of 51 outcomes for 650,000 texts."""
+
+_MANY: Final = 1024
+"""Texts of a topic from which on a part of them does."""
 
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
@@ -185,12 +189,25 @@ class Naming:
         without: without a row, by always naming who wrote most, on the topic where that is told.
         texts: how many texts these are.
         told: whether he is told the topic of each that several authors have.
+        authors: whether these are known. Where they are not each text counts as of an author of its own.
     """
 
     named: float
     without: float
     texts: int
     told: bool
+    authors: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """The rest of a sentence that says which texts he holds: his knowledge, and how often he is right."""
+        said = (
+            f"names the author of {percent(self.named)} of them from one row, and of {percent(self.without)} without it"
+            if self.authors
+            else f"tells for {percent(self.named)} of them which row is of which, and for {percent(self.without)} "
+            "without the rows"
+        )
+        return f"is told {TOLD[self.told]} {said}"
 
     @property
     def telling(self) -> str | None:
@@ -198,12 +215,9 @@ class Naming:
 
         A verdict leaves out what a topic tells that readers are taken to know, or that is preserved on purpose.
         """
-        if self.named - self.without <= FEW_ROWS:
+        if not self.authors or self.named - self.without <= FEW_ROWS:
             return None
-        return (
-            f"Of your own texts whoever holds them and is told {TOLD[self.told]} names the author of "
-            f"{percent(self.named)} from one row, and of {percent(self.without)} without it"
-        )
+        return f"Of your own texts whoever holds them and {self.sentence}"
 
     def above(self, adds_at_most: float | None, author_at_most: float | None) -> str | None:
         """That this is more than one of the limits of a verdict allows, in words; None where it is not."""
@@ -211,9 +225,8 @@ class Naming:
         if all(limit is None or each <= limit for each, limit in found):
             return None
         return (
-            f"whoever holds {self.texts:,} of these very texts and is told {TOLD[self.told]} names the author of "
-            f"{percent(self.named)} of them from one row, and of {percent(self.without)} without it, which is more "
-            "than the limit allows: an attack on public texts says nothing about these"
+            f"whoever holds {self.texts:,} of these very texts and {self.sentence}, which is more than the limit "
+            "allows: an attack on public texts says nothing about these"
         )
 
 
@@ -239,9 +252,8 @@ class OwnTexts:
             no label's stand beside them; or where no column of authors was named.
         placed: whether the rows have ids of their own, or stand in the order in which they were read.
         naming: what the rows, with the fields kept in them, tell of authors to whoever holds the texts and is told the
-            topic of each, that of a column or, where the topic is what is preserved, the likeliest label, where
-            `SHARED` authors have it; None where no column of authors was named, no topic is known, or the outcomes have
-            no finite law.
+            topic of each, that of a column or, where none was named, what the reference takes it for, where `SHARED`
+            authors have it; None where no topic is known, or the outcomes have no finite law.
         untold: the same of whoever is told no topic.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
@@ -389,9 +401,8 @@ def examine(
     probabilities: list[float] = []
     labels: list[str] = []
     authors: Counter[str | None] = Counter()
-    sharing, holder = _Sharing(), _Holder()
-    outcomes = [each.label for each in plan.mechanism.outcomes]
-    by_label = topic_field is None and plan.mechanism.shows_topics and bool(outcomes)
+    sharing, holder = _Sharing(), _Holder(authors=author_field is not None)
+    topics_of = _topics(plan) if topic_field is None and plan.mechanism.reads_texts else None
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
     beside_words = False
     cells = None
@@ -405,8 +416,7 @@ def examine(
         if author_field is not None:
             authors.update(counted_key(item.labels.get(author_field)) for item in batch)
         places, foreign = _places(texts, plan, language) if plan.mechanism.reads_texts else ((), empty)
-        lawful = bool(kept) or author_field is not None
-        law = plan.mechanism.law(places) if lawful and plan.mechanism.reads_texts else None
+        law = plan.mechanism.law(places) if plan.mechanism.reads_texts else None
         likeliest: list[int | None] = [None] * len(batch) if law is None else law.argmax(axis=1).tolist()
         beside_words = bool(kept) and law is None
         for item, label in zip(batch, likeliest, strict=True) if kept else ():
@@ -414,11 +424,15 @@ def examine(
             sharing.add(
                 tuple(item.labels[name] for name in kept), label, None if author is None else str(author)
             )
-        if law is not None and author_field is not None:
-            for item, row, likely in zip(batch, law, likeliest, strict=True):
+        if law is not None:
+            topics = None if topics_of is None else topics_of(places, law)
+            for at, (item, row) in enumerate(zip(batch, law, strict=True)):
                 beside = tuple(item.labels[name] for name in kept)
-                topic = outcomes[likely or 0] if by_label else item.labels.get(topic_field or "")
-                holder.add(topic, beside, counted_key(item.labels.get(author_field)), row)
+                topic = item.labels.get(topic_field or "") if topics is None else topics[at]
+                author = (
+                    str(item.position) if author_field is None else counted_key(item.labels.get(author_field))
+                )
+                holder.add(topic, beside, author, row)
         if not plan.mechanism.reads_texts:
             continue
         none = plan.mechanism.fit_none(places)
@@ -442,30 +456,90 @@ def examine(
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
         (*kept,) if beside_words or sharing.tells else (),
         corpus.id_field is not None,
-        holder.naming(told=True) if by_label or topic_field is not None else None,
+        holder.naming(told=True) if topics_of is not None or topic_field is not None else None,
         holder.naming(told=False),
     )  # fmt: skip
 
 
+def _topics(plan: Plan) -> Callable[[Sequence[IndexArray], Float64Array], list[str]] | None:
+    """The topic of each text where no column says it, from its places and its law; None where nobody can tell.
+
+    Of a release that shows topics the likeliest label, else what the reference takes it for: whoever holds a text can
+    tell what it is about.
+    """
+    labels = [each.label for each in plan.mechanism.outcomes]
+    if plan.mechanism.shows_topics and labels:
+        return lambda places, law: [labels[at] for at in law.argmax(axis=1)]
+    reference = plan.vocabulary
+    if not isinstance(reference, Reference) or "topic" not in reference.keeps:
+        return None
+    aspect = reference.aspect("topic")
+    found = aspect.sets[0]
+    return lambda places, law: [
+        found.labels[at] for at in nearest_by(aspect.rule, aspect.positions(places), found.points)
+    ]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A text that is looked at: what is kept of it, its author, how probable each outcome is; ``place`` is random."""
+
+    place: float
+    kept: tuple[str, ...]
+    author: str
+    law: NDArray[np.float32]
+
+
+@final
+@dataclass(slots=True)
+class _Topic:
+    """The texts of a topic: how many there are, `SHARED` of their authors at most, and those that are looked at."""
+
+    place: float
+    texts: int = 0
+    authors: list[str] = field(default_factory=list)
+    held: list[_Held] = field(default_factory=list)
+
+
 @final
 class _Holder:
-    """Who holds texts of known authors and topics: all of them, or `_MOST_NAMED` drawn from more."""
+    """Who holds texts of known authors and topics: all of them, or of more than memory holds a part drawn at random.
 
-    def __init__(self) -> None:
+    Every topic, and every text, has a random place, and those below the rate are held. Of a topic of few texts all are
+    looked at or none, since among fewer than there are everybody is named anyway; of one of `_MANY` and more, and of
+    those that nobody is told, single texts, of which more are named than of all.
+    """
+
+    def __init__(self, *, authors: bool = True) -> None:
         self._rng = system_rng()
-        self._seen = 0
-        self._texts: list[tuple[str, tuple[str, ...], str, NDArray[np.float32]]] = []
+        self._authors = authors
+        self._rate, self._numbers = 1.0, 0
+        self._topics: dict[str, _Topic] = {}
 
     def add(self, topic: str | None, kept: tuple[str, ...], author: str | None, law: Float64Array) -> None:
         """A text, with what is kept of it beside the outcome; one without author can be named by nobody."""
         if not author:
             return
-        self._seen += 1
-        held = topic or "", kept, author, law.astype(np.float32)
-        if len(self._texts) < _MOST_NAMED:
-            self._texts.append(held)
-        elif (place := int(self._rng.integers(self._seen))) < _MOST_NAMED:
-            self._texts[place] = held
+        own = self._topics.setdefault(topic or "", _Topic(self._rng.random()))
+        own.texts += 1
+        if len(own.authors) < SHARED and author not in own.authors:
+            own.authors.append(author)
+        text = _Held(self._rng.random(), kept, author, law.astype(np.float32))
+        if text.place < self._rate or (own.place < self._rate and own.texts < _MANY):
+            own.held.append(text)
+            self._numbers += len(law)
+        while self._numbers > _MOST_NUMBERS:
+            self._thin()
+
+    def _thin(self) -> None:
+        """Hold half of what is held, or of topics that have many texts by now single ones alone."""
+        self._rate /= 2
+        self._numbers = 0
+        for topic in self._topics.values():
+            if topic.place >= self._rate or topic.texts >= _MANY:
+                topic.held = [text for text in topic.held if text.place < self._rate]
+            self._numbers += sum(len(text.law) for text in topic.held)
 
     def naming(self, *, told: bool) -> Naming | None:
         """How often he is right; None with fewer than two authors.
@@ -473,20 +547,43 @@ class _Holder:
         He is told a topic that `SHARED` authors have, and of other texts that they have none: one that few have says
         who they are, so readers know it no more than an empty one.
         """
-        laws: defaultdict[tuple[str, tuple[str, ...]], dict[str, Float64Array]] = defaultdict(dict)
-        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        having: defaultdict[str, set[str]] = defaultdict(set)
-        for topic, _, author, _ in self._texts:
-            having[topic].add(author)
-        for topic, kept, author, law in self._texts:
-            group = topic if told and len(having[topic]) >= SHARED else ""
-            laws[group, kept][author] = laws[group, kept].get(author, np.zeros(len(law))) + law
-            counts[group][author] += 1
-        size = len(self._texts)
-        if len(set().union(*laws.values())) < 2:
+        parts = self._parts(told=told)
+        if len({text.author for groups, _ in parts for group in groups for text in group}) < 2:
             return None
-        named = sum(float(np.max(list(each.values()), axis=0).sum()) for each in laws.values())
-        return Naming(named / size, _of_busiest(counts.values()) / size, size, told)
+        size, named, without, texts = 0, 0.0, 0.0, 0
+        for groups, weight in parts:
+            looked = sum(map(len, groups))
+            size, texts = size + weight, texts + looked
+            named += weight * sum(map(_named, groups)) / looked
+            without += (
+                weight * _of_busiest(Counter(text.author for text in group) for group in groups) / looked
+            )
+        return Naming(named / size, without / size, texts, told, self._authors)
+
+    def _parts(self, *, told: bool) -> list[tuple[list[list[_Held]], int]]:
+        """Groups of texts whose topic he is told, or not, and how many texts they stand for."""
+        known = {
+            name for name, topic in self._topics.items() if told and len(topic.authors) == SHARED and name
+        }
+        untold = [topic for name, topic in self._topics.items() if name not in known]
+        single = [text for topic in untold for text in topic.held if text.place < self._rate]
+        found = [([single], sum(topic.texts for topic in untold))]
+        small = [self._topics[name] for name in known if self._topics[name].texts < _MANY]
+        whole = [topic.held for topic in small if topic.place < self._rate]
+        found.append((whole, sum(topic.texts for topic in small)))
+        large = [self._topics[name] for name in known if self._topics[name].texts >= _MANY]
+        found += [
+            ([[text for text in topic.held if text.place < self._rate]], topic.texts) for topic in large
+        ]
+        return [part for part in found if any(part[0])]
+
+
+def _named(group: Sequence[_Held]) -> float:
+    """How many of the texts whoever holds them names rightly from their rows: of each outcome its likeliest author."""
+    laws: defaultdict[tuple[str, ...], dict[str, Float64Array]] = defaultdict(dict)
+    for text in group:
+        laws[text.kept][text.author] = laws[text.kept].get(text.author, np.zeros(len(text.law))) + text.law
+    return sum(float(np.max([*each.values()], axis=0).sum()) for each in laws.values())
 
 
 @final

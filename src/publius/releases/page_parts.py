@@ -249,7 +249,7 @@ def links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
 
 
 def ids_of(manifest: Mapping[str, Any], release: Path) -> str | None:
-    """What stands as the id of each row; None of a summary, whose rows belong to nobody."""
+    """The kind of id that each row has; None of a summary, whose rows belong to nobody."""
     if manifest["kind"] == SUMMARY:
         return None
     if manifest.get("numbers") == SHUFFLED:

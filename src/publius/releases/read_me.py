@@ -185,6 +185,8 @@ def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
             f"can be believed. That depends on how frequent its label is, and "
             f"{'is not known here' if votes_of(manifest) is None else 'stands below'}."
         )
+    if (stands := stands_for_others(manifest)) is not None:
+        yield stands
     if manifest["mechanism_parameters"].get("none_of_these"):
         yield (
             f"The label {NONE_OF_THESE!r} stands for a document without text, and for one that is unlike all other "
@@ -192,6 +194,17 @@ def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
             "chance for others, as every label is."
         )
     yield _row_in_words(manifest)
+
+
+def stands_for_others(manifest: Mapping[str, Any]) -> str | None:
+    """That a declared value stands for what was not declared, too, in a sentence; None where none does."""
+    other = None if manifest["kind"] != DECLARED_VALUE else manifest["mechanism_parameters"].get("other")
+    if other is None:
+        return None
+    return (
+        f"The label {other!r} stands for every value that was not declared, too: for documents with such a value it is "
+        "meant where a document's own is spoken of, and counted with them."
+    )
 
 
 def _by_its_author(manifest: Mapping[str, Any]) -> str:

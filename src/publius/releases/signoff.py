@@ -60,7 +60,7 @@ from publius.releases.page_parts import (
 )
 from publius.releases.pages import template
 from publius.releases.plan import DECLARED_VALUE, SHUFFLED, publius_version
-from publius.releases.read_me import label_counts, label_kept, may_and_may_not, unfit_share
+from publius.releases.read_me import label_counts, label_kept, may_and_may_not, stands_for_others, unfit_share
 from publius.releases.summaries import read_me as of_summaries
 
 SCHEMA: Final = "publius/evidence/1"
@@ -312,6 +312,7 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
         "strength": None if manifest.get("bound") is None else strength_of(manifest["bound"]),
         "probability_kept": manifest.get("probability_kept"),
         "label_kept": label_kept(manifest),
+        "stands_for_others": None if manifest["kind"] == SUMMARY else stands_for_others(manifest),
         "tells_preserved": manifest["kind"] != SUMMARY and tells_preserved(manifest),
         "kept_between": manifest.get("kept_between"),
         "outcomes": None if (votes := votes_of(manifest)) is None else votes.outcomes,

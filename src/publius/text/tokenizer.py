@@ -48,7 +48,8 @@ _WORD = regex.compile(
 # Marks of sentences and phrases, in their plain form; any other character between words is never kept.
 _MARKS = {**{mark: mark for mark in ".,;:!?()-\"'"}, "\u2026": "...", "\u2013": "-", "\u2014": "-", "\u201c": '"',
           "\u201d": '"', "\u2018": "'"}  # fmt: skip
-_PLAIN_MARKS = frozenset(_MARKS.values())
+PLAIN_MARKS = frozenset(_MARKS.values())
+"""The marks that may be kept between words, as they are kept."""
 _WORD_OR_MARK = regex.compile(f"{_WORD.pattern}|[{regex.escape(''.join(_MARKS))}]")
 _LOOSE_MARK = regex.compile(r" ([.,;:!?)])| ?(\.\.\.)|(\() ")
 _CLITIC = regex.compile(r"(?<=.)(?:n't|'s|'ll|'re|'ve|'d|'m)\Z", regex.DOTALL)
@@ -291,7 +292,7 @@ def lookup(
     found = _lookup(tokens, vocabulary, stop_words.words, fallbacks, kept=keep != "none")
     if keep != "punctuation":
         return found
-    return (word for word in found if type(word) is not UnprotectedToken or word in _PLAIN_MARKS)
+    return (word for word in found if type(word) is not UnprotectedToken or word in PLAIN_MARKS)
 
 
 def lookup_token(token: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords) -> list[str]:
