@@ -171,7 +171,7 @@ def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path
         )
         assert told.named == pytest.approx(each / 60), "without authors each text is of one of its own"
         assert told.without == pytest.approx(len({*groups}) / 60)
-        assert "which row is of which" in told.sentence
+        assert "names the text of a row" in told.sentence
     monkeypatch.setattr(Prototype, "shows_topics", False)  # as where the meaning is preserved
     guessed = examine(corpus, plan, author_field="author")
     assert guessed.untold == own.untold

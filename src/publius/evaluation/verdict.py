@@ -13,8 +13,8 @@ a kind as frequent as the limit: among fewer there might be none. Unprotected te
 originals, who knows the texts themselves; everywhere else he counts. Where his figure is exact no adversary does better
 from one bag.
 
-Topics: the best classifier, with authors as what is sampled, too; a PASS takes as many as nothing is judged
-below. Bound: what is stated between any two documents, rounded up; where nothing
+Topics: the best classifier, with authors as what is sampled, too; of fewer than `FEWEST_AUTHORS` nothing is judged.
+Bound: what is stated between any two documents, rounded up; where nothing
 is stated there is no bound.
 
 Where several settings are tried on the same texts, the level is divided by their number.
@@ -641,7 +641,7 @@ def _topic(
         f"by {best.adversary}; wanted {limit:g}{beside}"
     )
     few = len(np.unique(authors))
-    if limit and (len(shares) < FEWEST_JUDGED or few < FEWEST_AUTHORS):  # nothing is wanted of nobody
+    if limit and (len(shares) < FEWEST_JUDGED or few < FEWEST_AUTHORS):  # 0 is met by any texts
         return LimitCheck(
             NO_EVIDENCE,
             f"{text}; {len(shares)} texts of {how_many(few, 'author')} show nothing of others: it takes "

@@ -76,7 +76,7 @@ _MOST_NUMBERS: Final = 2**25
 """Probabilities of outcomes that are held in memory for whoever holds all texts: of 51 outcomes for 650,000 texts."""
 
 _MANY: Final = 1024
-"""Texts of a topic from which on a part of them does."""
+"""A topic of so many texts is looked at in part where memory does not hold all."""
 
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
@@ -204,8 +204,8 @@ class Naming:
         said = (
             f"names the author of {percent(self.named)} of them from one row, and of {percent(self.without)} without it"
             if self.authors
-            else f"tells for {percent(self.named)} of them which row is of which, and for {percent(self.without)} "
-            "without the rows"
+            else f"names the text of a row for {percent(self.named)} of them, and for {percent(self.without)} without "
+            "the row"
         )
         return f"is told {TOLD[self.told]} {said}"
 
