@@ -239,6 +239,31 @@ def _a_topic_of_few_is_told_to_nobody(folder: Path) -> None:
         assert OwnTexts(60, 0, 0, naming=found).no_evidence(0.05) is not None
 
 
+def _no_column_hides_what_rows_tell(folder: Path) -> None:
+    """Sixty texts that their rows tell apart: a column of authors that names nobody, or who typed them, hides none."""
+    law = np.eye(6)[[at % 6 for at in range(60)]]
+    for name in (None, "desk"):
+        holder = own_texts._Holder()
+        for row in law:
+            holder.add(None, (), name, row)
+        found = holder.ways({name: 60}, told=False)
+        assert [(each.named, each.without) for each in found] == [
+            (pytest.approx(6 / 60), pytest.approx(1 / 60))
+        ]
+        assert OwnTexts(60, 0, 0, untold=found[0]).no_evidence(0.05) is not None
+    (folder / "rows").touch()
+
+
+def _as_the_column_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ways(
+        holder: own_texts._Holder, authors: dict[str | None, int], *, told: bool
+    ) -> list[own_texts.Naming]:
+        found = holder.naming(told=told) if len(authors.keys() - {None}) > 1 else None
+        return [] if found is None else [found]
+
+    monkeypatch.setattr(own_texts._Holder, "ways", ways)
+
+
 def _topics_are_of_authors(folder: Path) -> None:
     """Of twelve authors none may write of a topic in the words of another, though 15 of 100 do."""
     (folder / "rows").touch()
@@ -334,6 +359,12 @@ FENCES = (
         "topics, too, are judged with authors as what is sampled",
         _topics_are_of_authors,
         _topics_are_of_texts,
+    ),
+    Fence(
+        16,
+        "no column of authors hides what rows tell",
+        _no_column_hides_what_rows_tell,
+        _as_the_column_says,
     ),
     Fence(16, "what is kept is part of a row", _what_is_kept_is_part_of_a_row, _by_their_labels_alone),
     Fence(16, "few authors give no pass", _few_authors_are_no_pass, _however_few),

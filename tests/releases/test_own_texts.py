@@ -183,6 +183,53 @@ def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path
     assert (unnamed.naming, unnamed.untold) == (None, own.untold), "a label is no topic that anybody was told"
 
 
+@pytest.mark.parametrize("author", [None, "", "Anonymous", "Front desk"])
+@pytest.mark.parametrize("shows_topics", [False, True])
+def test_an_author_whom_nobody_tells_from_others_leaves_each_text_its_own(
+    tmp_path, plan, monkeypatch, author, shows_topics
+):
+    monkeypatch.setattr(Prototype, "shows_topics", shows_topics)
+    texts = [row | {"author": author} for row in rows(60)]
+    corpus = replace(corpus_of(store(tmp_path / "t.jsonl", texts)), beside=("author",))
+    bare, found = examine(corpus, plan), examine(corpus, plan, author_field="author")
+    assert (found.naming, found.untold) == (bare.naming, bare.untold)
+    assert bare.untold.added > 0.02
+    assert not bare.untold.authors
+
+
+def test_who_wrote_most_texts_may_be_who_typed_them(tmp_path, plan):
+    """Whoever always names the desk is right for 40 of 60 texts; the texts themselves are told apart all the same."""
+    texts = [row | ({"author": "desk"} if n < 40 else {}) for n, row in enumerate(rows(60))]
+    corpus = corpus_of(store(tmp_path / "t.jsonl", texts), keep=["author"])
+    found, bare = examine(corpus, plan, author_field="author"), examine(corpus, plan)
+    assert {bare.naming, bare.untold} <= {found.naming, found.untold, *found.otherwise}
+    assert found.naming.added >= bare.naming.added
+    assert found.no_evidence(bare.naming.added - 0.01) is not None
+    several = examine(
+        corpus_of(store(tmp_path / "s.jsonl", rows(60)), keep=["author"]), plan, author_field="author"
+    )
+    assert all(each.authors for each in (several.naming, several.untold, *several.otherwise))
+
+
+@pytest.mark.parametrize("column", ["blank", "alone", "few", "some", "all"])
+def test_what_a_column_of_topics_does_not_tell_the_reference_does(tmp_path, plan, monkeypatch, column):
+    """Whoever holds a text knows what it is about, whatever stands in a column of it."""
+    monkeypatch.setattr(Prototype, "shows_topics", False)
+    told = {"blank": "", "alone": "t{0}", "few": "t{1}", "all": "t"}
+    texts = [
+        row
+        | ({} if column == "some" and n % 20 else {"topic": told.get(column, row["topic"]).format(n, n // 3)})
+        for n, row in enumerate(rows(60))
+    ]
+    corpus = corpus_of(store(tmp_path / "t.jsonl", texts), keep=["topic", "author"])
+    bare = examine(corpus, plan, author_field="author").naming
+    found = examine(corpus, plan, "topic", "author")
+    assert bare in {found.naming, *found.otherwise}
+    assert found.naming.added >= bare.added > 0
+    assert found.no_evidence(bare.added - 0.001) is not None
+    assert OwnTexts.read(store_record(tmp_path, found)) == found
+
+
 def test_what_the_rows_tell_is_told_by_all_that_stands_in_them(tmp_path, plan):
     """Five offices of twelve authors each tell little alone; with the topic that readers know they may tell all."""
     texts = [row | {"author": f"a{n}", "office": f"o{n % 5}"} for n, row in enumerate(rows(60))]

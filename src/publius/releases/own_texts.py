@@ -72,8 +72,8 @@ NOT_SHUFFLED: Final = (
 TOLD: Final = {True: f"what a text is about, if {SHARED} authors or more have that topic,", False: "no topic"}
 """What whoever holds the texts knows of each beside its row, in the page's words."""
 
-_MOST_NUMBERS: Final = 2**25
-"""Probabilities of outcomes that are held in memory for whoever holds all texts: of 51 outcomes for 650,000 texts."""
+_MOST_NUMBERS: Final = 2**24
+"""Probabilities of outcomes that a `_Holder` has in memory: of 51 outcomes for 320,000 texts."""
 
 _MANY: Final = 1024
 """A topic of so many texts is looked at in part where memory does not hold all."""
@@ -81,7 +81,7 @@ _MANY: Final = 1024
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
 )
-FORMAT: Final = 8
+FORMAT: Final = 9
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
 _BATCH: Final = 512
@@ -189,7 +189,8 @@ class Naming:
         without: without a row, by always naming who wrote most, on the topic where that is told.
         texts: how many texts these are.
         told: whether he is told the topic of each that several authors have.
-        authors: whether these are known. Where they are not each text counts as of an author of its own.
+        authors: whether these are known. Where they are not each text counts as of an author of its own, as one without
+            author does beside others.
     """
 
     named: float
@@ -197,6 +198,11 @@ class Naming:
     texts: int
     told: bool
     authors: bool = True
+
+    @property
+    def added(self) -> float:
+        """How many more he names from a row."""
+        return self.named - self.without
 
     @property
     def sentence(self) -> str:
@@ -215,13 +221,13 @@ class Naming:
 
         A verdict leaves out what a topic tells that readers are taken to know, or that is preserved on purpose.
         """
-        if not self.authors or self.named - self.without <= FEW_ROWS:
+        if not self.authors or self.added <= FEW_ROWS:
             return None
         return f"Of your own texts whoever holds them and {self.sentence}"
 
     def above(self, adds_at_most: float | None, author_at_most: float | None) -> str | None:
         """That this is more than one of the limits of a verdict allows, in words; None where it is not."""
-        found = ((self.named - self.without, adds_at_most), (self.named, author_at_most))
+        found = ((self.added, adds_at_most), (self.named, author_at_most))
         if all(limit is None or each <= limit for each, limit in found):
             return None
         return (
@@ -252,9 +258,11 @@ class OwnTexts:
             no label's stand beside them; or where no column of authors was named.
         placed: whether the rows have ids of their own, or stand in the order in which they were read.
         naming: what the rows, with the fields kept in them, tell of authors to whoever holds the texts and is told the
-            topic of each, that of a column or, where none was named, what the reference takes it for, where `SHARED`
-            authors have it; None where no topic is known, or the outcomes have no finite law.
+            topic of each where `SHARED` authors have it: the one of two ways by which the rows tell more, that of a
+            column, or what the reference takes a text for. None where no topic is known, or the outcomes have no finite
+            law.
         untold: the same of whoever is told no topic.
+        otherwise: the same by the other ways, which a verdict is on, too.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
 
@@ -269,6 +277,7 @@ class OwnTexts:
     placed: bool = False
     naming: Naming | None = None
     untold: Naming | None = None
+    otherwise: tuple[Naming, ...] = ()
     release: str | None = None
 
     def check_release(self, manifest: Mapping[str, Any], sha256: str) -> None:
@@ -308,8 +317,12 @@ class OwnTexts:
                 "given them: leave them out, or, where a label stands beside them, make their values coarser"
             )
         if self.unfit <= TOO_MANY:
-            found = (self.naming if topics else None) or self.untold
-            return None if found is None else found.above(adds_at_most, author_at_most)
+            first = (self.naming if topics else None) or self.untold
+            ways = (
+                [] if first is None else [first, *(way for way in self.otherwise if way.told == first.told)]
+            )
+            said = (way.above(adds_at_most, author_at_most) for way in ways)
+            return next(filter(None, said), None)
         return (
             f"{self.unfit:.0%} of the texts to be released fit none of the public texts, and above {TOO_MANY:.0%} an "
             "attack on public texts says nothing about them"
@@ -375,6 +388,7 @@ class OwnTexts:
                 bool(facts["placed"]),
                 None if facts["naming"] is None else Naming(**facts["naming"]),
                 None if facts["untold"] is None else Naming(**facts["untold"]),
+                tuple(Naming(**each) for each in facts["otherwise"]),
                 facts.get("release"),
             )
         except (ValueError, KeyError, TypeError):
@@ -401,8 +415,8 @@ def examine(
     probabilities: list[float] = []
     labels: list[str] = []
     authors: Counter[str | None] = Counter()
-    sharing, holder = _Sharing(), _Holder(authors=author_field is not None)
-    topics_of = _topics(plan) if topic_field is None and plan.mechanism.reads_texts else None
+    sharing, holder, told_by_reference = _Sharing(), _Holder(), _Holder()
+    topics_of = _topics(plan) if plan.mechanism.reads_texts else None
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
     beside_words = False
     cells = None
@@ -428,11 +442,11 @@ def examine(
             topics = None if topics_of is None else topics_of(places, law)
             for at, (item, row) in enumerate(zip(batch, law, strict=True)):
                 beside = tuple(item.labels[name] for name in kept)
-                topic = item.labels.get(topic_field or "") if topics is None else topics[at]
-                author = (
-                    str(item.position) if author_field is None else counted_key(item.labels.get(author_field))
-                )
-                holder.add(topic, beside, author, row)
+                author = None if author_field is None else counted_key(item.labels.get(author_field))
+                taken_for = None if topics is None else topics[at]
+                holder.add(item.labels.get(topic_field or "") or taken_for, beside, author, row)
+                if topic_field is not None and topics is not None:
+                    told_by_reference.add(taken_for, beside, author, row)
         if not plan.mechanism.reads_texts:
             continue
         none = plan.mechanism.fit_none(places)
@@ -449,6 +463,13 @@ def examine(
         if cells is not None and counted is not None and counted.subjects is not None:
             bags = [Counter(tokenize(text, plan.encoding.profile)) for text in texts]
             cells += np.bincount(counted.subjects.cells_of(bags), minlength=len(cells))
+    told = (
+        []
+        if topics_of is None and topic_field is None
+        else [*holder.ways(authors, told=True), *told_by_reference.ways(authors, told=True)]
+    )
+    untold = holder.ways(authors, told=False)
+    worst = tuple(max(ways, key=lambda each: each.added, default=None) for ways in (told, untold))
     return OwnTexts(
         total, blank, unfit, hardly,
         None if cells is None or counted is None else _striking(cells, counted),
@@ -456,8 +477,8 @@ def examine(
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
         (*kept,) if beside_words or sharing.tells else (),
         corpus.id_field is not None,
-        holder.naming(told=True) if topics_of is not None or topic_field is not None else None,
-        holder.naming(told=False),
+        *worst,
+        tuple(each for each in (*told, *untold) if each not in worst),
     )  # fmt: skip
 
 
@@ -487,7 +508,7 @@ class _Held:
 
     place: float
     kept: tuple[str, ...]
-    author: str
+    author: str | int
     law: NDArray[np.float32]
 
 
@@ -498,34 +519,34 @@ class _Topic:
 
     place: float
     texts: int = 0
-    authors: list[str] = field(default_factory=list)
+    authors: list[str | int] = field(default_factory=list)
     held: list[_Held] = field(default_factory=list)
 
 
 @final
 class _Holder:
-    """Who holds texts of known authors and topics: all of them, or of more than memory holds a part drawn at random.
+    """Who holds texts of known topics: all of them, or of more than memory holds a part drawn at random.
 
     Every topic, and every text, has a random place, and those below the rate are held. Of a topic of few texts all are
     looked at or none, since among fewer than there are everybody is named anyway; of one of `_MANY` and more, and of
     those that nobody is told, single texts, of which more are named than of all.
     """
 
-    def __init__(self, *, authors: bool = True) -> None:
+    def __init__(self) -> None:
         self._rng = system_rng()
-        self._authors = authors
+        self._texts = 0
         self._rate, self._numbers = 1.0, 0
         self._topics: dict[str, _Topic] = {}
 
     def add(self, topic: str | None, kept: tuple[str, ...], author: str | None, law: Float64Array) -> None:
-        """A text, with what is kept of it beside the outcome; one without author can be named by nobody."""
-        if not author:
-            return
+        """A text, with what is kept of it beside the outcome; one without author is of an author of its own."""
+        self._texts += 1
         own = self._topics.setdefault(topic or "", _Topic(self._rng.random()))
         own.texts += 1
-        if len(own.authors) < SHARED and author not in own.authors:
-            own.authors.append(author)
-        text = _Held(self._rng.random(), kept, author, law.astype(np.float32))
+        who = author or self._texts
+        if len(own.authors) < SHARED and who not in own.authors:
+            own.authors.append(who)
+        text = _Held(self._rng.random(), kept, who, law.astype(np.float32))
         if text.place < self._rate or (own.place < self._rate and own.texts < _MANY):
             own.held.append(text)
             self._numbers += len(law)
@@ -541,13 +562,27 @@ class _Holder:
                 topic.held = [text for text in topic.held if text.place < self._rate]
             self._numbers += sum(len(text.law) for text in topic.held)
 
-    def naming(self, *, told: bool) -> Naming | None:
-        """How often he is right; None with fewer than two authors.
+    def ways(self, authors: Mapping[str | None, int], *, told: bool) -> list[Naming]:
+        """How often he is right, with the ``authors`` that are named, of so many texts each, and without them.
+
+        They are left out, and each text is one of its own, where fewer than two are named, or one of most texts, as
+        where a column says who typed them: by such a name nobody is told from others.
+        """
+        named = [count for author, count in authors.items() if author is not None]
+        doubtful = len(named) < 2 or max(named) > MOSTLY * self._texts
+        found = (
+            self.naming(told=told) if named else None,
+            self.naming(told=told, apart=True) if doubtful else None,
+        )
+        return [each for each in found if each is not None]
+
+    def naming(self, *, told: bool, apart: bool = False) -> Naming | None:
+        """How often he is right, where each text is ``apart`` of which one it is; None with fewer than two authors.
 
         He is told a topic that `SHARED` authors have, and of other texts that they have none: one that few have says
         who they are, so readers know it no more than an empty one.
         """
-        parts = self._parts(told=told)
+        parts = self._parts(told=told, apart=apart)
         if len({text.author for groups, _ in parts for group in groups for text in group}) < 2:
             return None
         size, named, without, texts = 0, 0.0, 0.0, 0
@@ -558,12 +593,14 @@ class _Holder:
             without += (
                 weight * _of_busiest(Counter(text.author for text in group) for group in groups) / looked
             )
-        return Naming(named / size, without / size, texts, told, self._authors)
+        return Naming(named / size, without / size, texts, told, not apart)
 
-    def _parts(self, *, told: bool) -> list[tuple[list[list[_Held]], int]]:
+    def _parts(self, *, told: bool, apart: bool) -> list[tuple[list[list[_Held]], int]]:
         """Groups of texts whose topic he is told, or not, and how many texts they stand for."""
         known = {
-            name for name, topic in self._topics.items() if told and len(topic.authors) == SHARED and name
+            name
+            for name, topic in self._topics.items()
+            if told and name and (topic.texts if apart else len(topic.authors)) >= SHARED
         }
         untold = [topic for name, topic in self._topics.items() if name not in known]
         single = [text for topic in untold for text in topic.held if text.place < self._rate]
@@ -575,12 +612,19 @@ class _Holder:
         found += [
             ([[text for text in topic.held if text.place < self._rate]], topic.texts) for topic in large
         ]
+        if apart:
+            found = [([_apart(group) for group in groups], texts) for groups, texts in found]
         return [part for part in found if any(part[0])]
+
+
+def _apart(group: Sequence[_Held]) -> list[_Held]:
+    """The texts as of an author each."""
+    return [replace(text, author=number) for number, text in enumerate(group, start=1)]
 
 
 def _named(group: Sequence[_Held]) -> float:
     """How many of the texts whoever holds them names rightly from their rows: of each outcome its likeliest author."""
-    laws: defaultdict[tuple[str, ...], dict[str, Float64Array]] = defaultdict(dict)
+    laws: defaultdict[tuple[str, ...], dict[str | int, Float64Array]] = defaultdict(dict)
     for text in group:
         laws[text.kept][text.author] = laws[text.kept].get(text.author, np.zeros(len(text.law))) + text.law
     return sum(float(np.max([*each.values()], axis=0).sum()) for each in laws.values())
