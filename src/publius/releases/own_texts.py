@@ -469,7 +469,7 @@ def examine(
         else [*holder.ways(authors, told=True), *told_by_reference.ways(authors, told=True)]
     )
     untold = holder.ways(authors, told=False)
-    worst = tuple(max(ways, key=lambda each: each.added, default=None) for ways in (told, untold))
+    first, second = (max(ways, key=lambda each: each.added, default=None) for ways in (told, untold))
     return OwnTexts(
         total, blank, unfit, hardly,
         None if cells is None or counted is None else _striking(cells, counted),
@@ -477,8 +477,9 @@ def examine(
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
         (*kept,) if beside_words or sharing.tells else (),
         corpus.id_field is not None,
-        *worst,
-        tuple(each for each in (*told, *untold) if each not in worst),
+        first,
+        second,
+        tuple(each for each in (*told, *untold) if each not in (first, second)),
     )  # fmt: skip
 
 
@@ -677,7 +678,7 @@ def _far_above(group: Counter[str], among: Counter[str]) -> float:
     return rows - usual * group.total() if share > MOSTLY and share > usual + FAR_ABOVE else 0.0
 
 
-def _of_busiest(groups: Iterable[Counter[str]]) -> int:
+def _of_busiest(groups: Iterable[Mapping[Any, int]]) -> int:
     """How many rows are by the busiest author of their group: as often is right whoever names him.
 
     Rows that name nobody are left out: as those of one author they would hide him.
