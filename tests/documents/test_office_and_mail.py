@@ -230,6 +230,23 @@ def test_a_damaged_file_is_one_bad_document_that_says_nothing_of_its_content(
     assert CANARY not in caplog.text + "".join(capfd.readouterr())
 
 
+def test_a_place_that_no_file_has_is_a_defect_of_the_file(tmp_path):
+    """Parts of an archive that stand before its beginning: to look there is an error of the system."""
+    pytest.importorskip("docx")
+    path = tmp_path / "a.docx"
+    with zipfile.ZipFile(path, "w") as parts:
+        parts.writestr("[Content_Types].xml", "canary")
+    data = bytearray(path.read_bytes())
+    end = data.rindex(b"PK\x05\x06")
+    data[end + 16 : end + 20] = (100_000).to_bytes(4, "little")
+    path.write_bytes(data)
+    assert "save it again" in bad(path)
+    book = tmp_path / "a.xlsx"
+    book.write_bytes(data)
+    with pytest.raises(DocumentError):
+        list(open_corpus(book))
+
+
 def test_a_picture_of_text_is_a_bad_document(tmp_path):
     pytest.importorskip("pypdf")
     path = tmp_path / "a.pdf"

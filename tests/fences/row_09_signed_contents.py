@@ -330,6 +330,8 @@ def _ordered_rows(folder: Path) -> None:
         {"words": clear, "text": "Ann hit the nurse Lee"}, {"text": "Ann hit the nurse Lee"},
         {"words": clear, "text": "Ann hit the nurse Lee", "bag": bag}, {"kind": None}, {"size": 5.0},
         {"words": ["Ann", *row["words"]], "kept": [0], "text": "Ann " + row["text"]}, {"kept": [9]}, {"words": None},
+        {"words": dict.fromkeys(row["words"], "Ann hit the nurse Lee")}, {"kept": {}}, {"kept": ""},
+        {"bag": dict(reversed(row["bag"].items()))},
     ):  # fmt: skip
         (release / "bags.jsonl").write_text(f"{json.dumps({**row, **changed})}\n{rest}")
         _bound_again(release, manifest)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +67,7 @@ def _swapped(folder: Path) -> None:
 
 
 def _opened_anyway(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_no_link", None)
+    monkeypatch.setattr(reading, "no_link", None)
 
 
 def _watched(folder: Path) -> None:
@@ -89,8 +92,32 @@ def _watch_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     _opened_anyway(monkeypatch)
 
 
+def _waits_for_nothing(folder: Path) -> None:
+    """A pipe that comes in the place of a file would hold whoever opens it until somebody writes."""
+    inside = folder / "in"
+    inside.mkdir()
+    (inside / "a.txt").write_text("own")
+    found = open_corpus(inside)
+    (inside / "a.txt").unlink()
+    os.mkfifo(inside / "a.txt")
+    writer = threading.Thread(target=_write, args=(inside / "a.txt",))
+    writer.start()
+    try:
+        with pytest.raises(StorageError):
+            next(iter(found))
+    finally:
+        os.close(os.open(inside / "a.txt", os.O_RDONLY | os.O_NONBLOCK))  # so that the writer ends
+        writer.join()
+
+
+def _write(pipe: Path) -> None:
+    with suppress(BrokenPipeError):
+        pipe.write_text("whatever somebody writes")
+
+
 FENCES = (
     Fence(10, "watch refuses a link unless asked for", _watched, _watch_follows),
     Fence(10, "a link in a folder is not followed unless asked for", _folder, _followed),
     Fence(10, "a file that becomes a link is not followed", _swapped, _opened_anyway),
+    Fence(10, "a file that becomes a pipe is not waited for", _waits_for_nothing, _opened_anyway),
 )

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 import shutil
 import signal
 import stat
@@ -14,7 +15,7 @@ from held import held
 from publius.documents import seen_ids
 from publius.documents.corpus import open_corpus
 from publius.documents.seen_ids import IdSet
-from publius.errors import BudgetError, DataError, DocumentError, PolicyError, UsageError
+from publius.errors import BudgetError, DataError, DocumentError, PolicyError, StorageError, UsageError
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.engines import protect_corpus as protect_with_workers
@@ -166,10 +167,30 @@ def test_a_changed_input_is_refused(corpus, corpus_file, plan, tmp_path):
         protect_corpus(corpus, plan, tmp_path / "out", resume=True)
 
 
-def test_the_digest_of_the_input_is_keyed(corpus_file):
-    paths = (corpus_file,)
-    assert fingerprint(paths, bytes(32)) != fingerprint(paths, bytes(31) + b"\1")
-    assert fingerprint(paths, bytes(32)) == fingerprint(paths, bytes(32))
+def test_the_digest_of_the_input_is_keyed(corpus):
+    assert fingerprint(corpus, bytes(32)) != fingerprint(corpus, bytes(31) + b"\1")
+    assert fingerprint(corpus, bytes(32)) == fingerprint(corpus, bytes(32))
+
+
+def test_of_a_file_that_is_too_large_for_a_document_no_more_is_read_than_tells_so(tmp_path):
+    """A file without bytes on the disk may say that it has terabytes, and whoever reads it waits for all of them."""
+    path = tmp_path / "a.txt"
+    path.touch()
+    os.truncate(path, 2**40)
+    assert len(fingerprint(open_corpus(path, number=True), bytes(32))) == 128
+    (bad,) = open_corpus(path, number=True)
+    assert "more than 16 MiB" in bad.reason
+
+
+def test_a_pipe_that_comes_in_the_place_of_a_file_is_not_waited_for(tmp_path):
+    (tmp_path / "a.txt").write_text("kept", encoding="utf-8")
+    corpus = open_corpus(tmp_path, number=True)
+    (tmp_path / "a.txt").unlink()
+    os.mkfifo(tmp_path / "a.txt")
+    with pytest.raises(StorageError):
+        fingerprint(corpus, bytes(32))
+    with pytest.raises(StorageError):
+        list(corpus)
 
 
 def test_an_unfinished_run_is_not_started_a_second_time(corpus, plan, tmp_path):

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from publius.errors import DataError, PolicyError, StorageError, UsageError
+from publius.documents.corpus import open_corpus
+from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
 from publius.files.arrivals import Arrivals
 from publius.files.record_lines import RecordLines
 from publius.mechanisms.kernels.laplace import Laplace
@@ -181,6 +182,62 @@ def test_what_the_system_refuses_is_tried_again_after_a_minute(watch, inbox, mon
         assert events(running) == []
         clock.now += 61
         assert events(running) == [(1, "released")]
+
+
+def test_what_leads_nowhere_is_refused_alone(watch, inbox):
+    """A link to itself has no state that could be asked for; one to nothing is no file."""
+    (inbox / "a.txt").write_text(sentence(1), encoding="utf-8")
+    (inbox / "loop.txt").symlink_to("loop.txt")
+    (inbox / "none.txt").symlink_to("nothing.txt")
+    with watch() as running:
+        assert sorted(event.what for event in running.look()) == ["refused", "released"]
+    with watch(reading={"follow_links": True}) as running:
+        assert [event.what for event in running.look()] == ["refused"]
+
+
+def test_what_is_written_again_before_its_turn_waits_until_it_is_complete(watch, inbox):
+    """One look finds hundreds of files, and a file at their end may be half of one when its turn comes."""
+    clock = Clock()
+    for number in range(3):
+        (inbox / f"{number}.txt").write_text(sentence(number), encoding="utf-8")
+    with watch(clock=clock, settle=1.0) as running:
+        assert events(running) == []
+        clock.now += 1.1
+        found = running.look()
+        assert next(found).what == "released"
+        for path in inbox.iterdir():
+            path.write_text("half", encoding="utf-8")
+        assert [event.what for event in found] == []
+        assert running.unsettled == 0, "as the look found them"
+        assert not list(running.look())
+        assert running.unsettled == 3
+        for number in range(3):
+            (inbox / f"{number}.txt").write_text(sentence(number), encoding="utf-8")
+        assert not [event for event in running.look() if event.what == "released"]
+        clock.now += 1.1
+        assert [event.what for event in running.look() if event.what != "changed"] == ["released"] * 2
+
+
+def test_a_defect_of_ours_in_one_file_leaves_the_others(watch, inbox, monkeypatch):
+    (inbox / "a.txt").write_text(sentence(1), encoding="utf-8")
+    (inbox / "b.txt").write_text(sentence(2), encoding="utf-8")
+
+    def broken(path, **options):
+        if path.name == "a.txt":
+            raise PubliusError("internal error: here. Please report it; no document text is shown")
+        return open_corpus(path, **options)
+
+    monkeypatch.setattr("publius.releases.watching.open_corpus", broken)
+    with watch() as running:
+        assert sorted(event.what for event in running.look()) == ["refused", "released"]
+
+
+@pytest.mark.parametrize("name", ["e", "of", "kind"])
+def test_a_name_that_is_a_word_of_what_is_said_is_not_looked_for_in_it(watch, inbox, name):
+    (inbox / name).write_text(sentence(1), encoding="utf-8")
+    with watch() as running:
+        (event,) = running.look()
+    assert event.said == ("it is of no kind that can be read: see publius inspect",)
 
 
 def test_a_spent_budget_refuses_one_file_and_not_the_next(watch, inbox, ledger):

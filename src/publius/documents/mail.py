@@ -14,8 +14,8 @@ from email.message import Message
 from pathlib import Path
 from typing import Any, Final
 
-from publius.documents.office import FILE_LIMIT, Refused, html_text, whole_text
-from publius.documents.row_readers import RECORD_LIMIT, TOO_LONG, Row, bad_row
+from publius.documents.office import Refused, html_text, whole_text
+from publius.documents.row_readers import FILE_LIMIT, RECORD_LIMIT, TOO_LONG, Row, bad_row
 from publius.documents.table_form import decoded
 from publius.errors import PubliusError
 from publius.files import os_errors, read_bytes_limited

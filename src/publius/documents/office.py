@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import importlib
 import logging
 import re
@@ -23,6 +24,7 @@ from typing import Any, Final
 
 from publius.documents.row_readers import (
     BAD_GZIP,
+    FILE_LIMIT,
     OTHER_COLUMN,
     RECORD_LIMIT,
     TOO_LONG,
@@ -33,10 +35,7 @@ from publius.documents.row_readers import (
 )
 from publius.documents.table_form import decoded
 from publius.errors import DataError, DocumentError, PubliusError, extra, how_many
-from publius.files import open_binary, os_errors, shown
-
-FILE_LIMIT: Final = 64 * 2**20
-"""Largest file in bytes that is handed to a library."""
+from publius.files import open_binary, os_errors, shown, storage_error
 
 UNPACKED_LIMIT: Final = 256 * 2**20
 """The most bytes that the parts of a .docx or .xlsx may have together, unpacked."""
@@ -108,7 +107,8 @@ def _file_fault(path: Path, *, archive: bool) -> str | None:
     try:
         with zipfile.ZipFile(path) as parts:
             found = parts.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+    except Exception as error:
+        _raise_of_system(path, error)
         return "it is damaged, encrypted or of another kind than its name says: save it again"
     unpacked = sum(part.file_size for part in found)
     if len(found) > PARTS_LIMIT or unpacked > min(UNPACKED_LIMIT, max(16 * 2**20, UNPACKED_RATIO * size)):
@@ -128,15 +128,27 @@ def whole_text(
         return bad_row("", str(refused))
     except DataError:
         return bad_row("", BAD_GZIP)
-    except (PubliusError, MemoryError, OSError):
-        raise
-    except Exception:  # of a library, on a file that it cannot read: its message may quote the content
+    except (
+        Exception
+    ) as error:  # of a library, on a file that it cannot read: its message may quote the content
+        _raise_of_system(path, error)
         return bad_row("", f"it cannot be read as {kind}: save it again, whole and not encrypted")
     if len(text) > RECORD_LIMIT:
         return bad_row("", TOO_LONG)
     if kind == "PDF" and not text.strip():
         return bad_row("", _SCAN)
     return Row("", {column: _without_controls(text)})
+
+
+def _raise_of_system(path: Path, error: Exception) -> None:
+    """Raise what is no defect of a file: our own errors, and those of the disk.
+
+    A library's have no number, or that of a place where no file has bytes, which a damaged one names.
+    """
+    if isinstance(error, (PubliusError, MemoryError)):
+        raise error
+    if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+        raise storage_error("read", path, error) from None
 
 
 class Refused(Exception):
@@ -366,15 +378,8 @@ def _sheets(path: Path) -> Iterator[list[Any]]:
                 "meant first, or save it as CSV"
             )
         yield sheets
-    except (PubliusError, MemoryError):
-        raise
-    except (
-        Exception
-    ) as error:  # of the library, on a file that it cannot read: its message may quote the content
-        if (
-            isinstance(error, OSError) and error.errno is not None
-        ):  # of the disk; the library's own have no number
-            raise
+    except Exception as error:  # as in `whole_text`
+        _raise_of_system(path, error)
         raise DocumentError(
             f"{shown(path)} cannot be read as an Excel workbook: save it again, whole and not encrypted"
         ) from None

@@ -163,10 +163,10 @@ def _stop_timer() -> None:
 def _held(path: Path, *, links: bool) -> Iterator[Path]:
     """The file under a name that stays this very file, whatever becomes of its path meanwhile."""
     from publius.files import storage_error
+    from publius.files.reading import no_link
 
-    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | (0 if links else getattr(os, "O_NOFOLLOW", 0))
     try:
-        held = os.open(path, flags)
+        held = (os.open if links else no_link)(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError as error:
         raise storage_error("open", path, error) from None
     try:

@@ -28,6 +28,9 @@ OTHER_COLUMN: Final = "Say which column it is, as with --text-field; publius ins
 RECORD_LIMIT: Final = 16 * 2**20
 """Longest document in bytes as stored: a file .txt, a line of JSONL, a row of CSV; some two million words."""
 
+FILE_LIMIT: Final = 64 * 2**20
+"""Largest file in bytes that is handed to a library; any that is one document is bad above it."""
+
 COLUMNS_LIMIT: Final = 1_000
 """Columns of a table."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, final
 
@@ -57,15 +58,31 @@ class Arrivals:
             for entry in entries:
                 if passed_over(entry.name):
                     continue
-                try:
-                    state = entry.stat() if entry.is_file() else None
-                except FileNotFoundError:  # gone meanwhile
-                    continue
-                if state is not None:
-                    stamp = (state.st_size, state.st_mtime_ns)
+                if _is_file(entry) and (stamp := stamp_of(entry)) is not None:
                     before = self._since.get(entry.name)
                     seen[entry.name] = before if before is not None and before[0] == stamp else (stamp, now)
         self._since = seen
         complete = [(name, stamp) for name, (stamp, since) in seen.items() if now - since >= self._settle]
         self.unsettled = len(seen) - len(complete)
         return [(self._folder / name, stamp) for name, stamp in sorted(complete)]
+
+
+def stamp_of(path: AnyPath) -> Stamp | None:
+    """What a file is now, for whoever was told that it is complete; None where it has gone."""
+    try:
+        state = os.stat(path)
+    except FileNotFoundError:
+        return None
+    except OSError:  # a link to itself, say: whoever reads it is told
+        with suppress(FileNotFoundError):
+            state = os.lstat(path)
+            return state.st_size, state.st_mtime_ns
+        return None
+    return state.st_size, state.st_mtime_ns
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # of a link that nobody can follow
+        return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
@@ -107,7 +108,7 @@ class _Source(io.RawIOBase):
         self._path = path
         self._unpacked = 0
         try:
-            opener = None if links else _no_link
+            opener = None if links else no_link
             self._file = open(usable(path), "rb", opener=opener)  # noqa: SIM115  # closed in close()
         except OSError as error:
             raise storage_error("open", path, error) from None
@@ -165,8 +166,16 @@ class _Source(io.RawIOBase):
         super().close()
 
 
-def _no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+def no_link(path: AnyPath, flags: int) -> int:
+    """An opener for what was found to be a plain file: neither a link nor a pipe that came there since is waited for.
+
+    `OSError` for either.
+    """
+    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.ENODEV, "no plain file")
 
 
 def open_binary(path: AnyPath, start: int = 0, *, links: bool = True) -> io.BufferedReader:
@@ -234,10 +243,10 @@ def files_sha256(paths: Iterable[AnyPath]) -> str:
     return state.hexdigest()
 
 
-def is_packed(path: AnyPath) -> bool:
+def is_packed(path: AnyPath, *, links: bool = True) -> bool:
     """Whether a file is gzip, whatever it is called: `open_binary` would unpack it."""
     try:
-        with open(usable(path), "rb") as file:
+        with open(usable(path), "rb", opener=None if links else no_link) as file:
             return file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
     except OSError as error:
         raise storage_error("open", path, error) from None

@@ -316,6 +316,12 @@ class OwnTexts:
                 "(in more than half of their rows), or let more of them be named, and no attack on public texts was "
                 "given them: leave them out, or, where a label stands beside them, make their values coarser"
             )
+        if self.unfit <= TOO_MANY and topics and self.naming is None and self.untold is not None:
+            return (
+                "attackers on public texts were told what each is about, and of these very texts nobody said so: what "
+                "rows add to that was not computed. Name their column of topics, learn the reference with --label, or "
+                "attack texts without topics"
+            )
         if self.unfit <= TOO_MANY:
             first = (self.naming if topics else None) or self.untold
             ways = (

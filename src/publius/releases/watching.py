@@ -23,9 +23,9 @@ from typing import Any, Final, Literal, Self, final
 
 from publius.documents.corpus import IS_LINK, open_corpus
 from publius.documents.readers import kind_of_file
-from publius.errors import BudgetError, DataError, DocumentError, PolicyError, StorageError, UsageError
+from publius.errors import BudgetError, DataError, DocumentError, PolicyError, PubliusError, StorageError
 from publius.files import open_to_others, os_errors, shown, sync
-from publius.files.arrivals import Arrivals, Stamp
+from publius.files.arrivals import Arrivals, Stamp, stamp_of
 from publius.files.record_lines import RecordLines
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
@@ -174,7 +174,9 @@ class FolderWatch:
         for path, stamp in (complete[place] for place in order):
             file = self._files.get(path.name)
             if file is None or not file.released:
-                if self._is_due(path.name, stamp):
+                if (
+                    self._is_due(path.name, stamp) and stamp_of(path) == stamp
+                ):  # it may be written again by now
                     yield self._release(path, stamp, file or self._number(path.name))
             elif file.stamp not in (None, stamp) and path.name not in self._told:
                 self._told.add(path.name)
@@ -218,7 +220,7 @@ class FolderWatch:
                 corpus, self._plan, place, self._run, ledger=self._ledger,
                 placed=lambda: self._note_released(path.name, file, stamp),
             )  # fmt: skip
-        except (DataError, UsageError, PolicyError, StorageError) as error:
+        except PubliusError as error:  # whatever is wrong with one file, the others go on
             if isinstance(error, (DocumentError, BudgetError)) and not begun_before:
                 give_up(place)  # nothing was paid, so that it can be mended
             again = self._clock() + _AGAIN if isinstance(error, StorageError) else float("inf")
@@ -252,5 +254,10 @@ def _folder_name(number: int) -> str:
 
 
 def _without_name(message: str, path: Path, number: int) -> str:
-    """A file's name may hold a document's words; who keeps the record finds it by its number."""
+    """A file's name may hold a document's words; who keeps the record finds it by its number.
+
+    One of no kind that can be read was not opened, and stands in no message; it may be a word of any.
+    """
+    if kind_of_file(path.name) is None:
+        return message
     return message.replace(shown(path), f"file {number}").replace(path.name, f"file {number}")

@@ -59,7 +59,11 @@ class Piece:
 def is_cut(corpus: Corpus) -> bool:
     """Whether a corpus can be read in pieces: plain files of JSON lines, and nothing beside them."""
     kinds = {corpus.kind_at(number) for number in range(len(corpus.paths))}
-    return kinds <= LINES and not corpus.left and not any(map(is_packed, corpus.paths))
+    return (
+        kinds <= LINES
+        and not corpus.left
+        and not any(is_packed(path, links=corpus.links) for path in corpus.paths)
+    )
 
 
 def pieces_of(corpus: Corpus, size: int, key: bytes) -> Iterator[Piece]:

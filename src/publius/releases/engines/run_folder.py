@@ -13,6 +13,7 @@ import dataclasses
 import errno
 import hashlib
 import json
+import math
 import os
 import shutil
 import sys
@@ -21,6 +22,8 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from publius.documents.corpus import BadDocument, Corpus
+from publius.documents.readers import WHOLE
+from publius.documents.row_readers import FILE_LIMIT
 from publius.errors import DataError, DocumentError, PolicyError, UsageError, how_many
 from publius.files import (
     check_new_folder,
@@ -34,6 +37,7 @@ from publius.files import (
     write_file,
 )
 from publius.files.placed import signals_wait
+from publius.files.reading import is_packed, no_link
 from publius.noise.randomness import RunKey
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
@@ -205,7 +209,7 @@ class WorkingFolder:
         record = {
             "plan": self._plan.manifest(0),
             "reading": reading,
-            "input": fingerprint(self._corpus.paths, key.derive("input")),
+            "input": fingerprint(self._corpus, key.derive("input")),
         }
         return dict(json.loads(json.dumps(record)))
 
@@ -352,14 +356,21 @@ def _check_fresh(path: Path, *, fresh: bool) -> None:
         )
 
 
-def fingerprint(paths: tuple[Path, ...], key: bytes) -> str:
-    """A keyed digest of the files' contents, in order, with their lengths: worthless to who has not the key."""
+def fingerprint(corpus: Corpus, key: bytes) -> str:
+    """A keyed digest of the files' contents, in order, with their lengths: worthless to who has not the key.
+
+    Of a file that is one document, and too large for one, what tells that it is is enough: it may be of any size.
+    """
     whole = hashlib.blake2b(key=key)
-    for path in paths:
-        one = hashlib.blake2b(key=key)
-        with os_errors("read", path), open(path, "rb") as file:
-            while block := file.read(_BLOCK):
+    for number, path in enumerate(corpus.paths):
+        one, left = hashlib.blake2b(key=key), math.inf
+        if corpus.kind_at(number) in WHOLE and not is_packed(path, links=corpus.links):
+            left = FILE_LIMIT + 1
+        opener = None if corpus.links else no_link
+        with os_errors("read", path), open(path, "rb", opener=opener) as file:
+            while left > 0 and (block := file.read(_BLOCK)):
                 one.update(block)
+                left -= len(block)
         whole.update(one.digest())
     return whole.hexdigest()
 
