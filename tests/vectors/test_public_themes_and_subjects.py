@@ -225,10 +225,11 @@ def test_of_an_author_one_public_document_is_counted():
     assert one_of_each(documents, [None] * 120) == list(range(120))
 
 
+@pytest.mark.parametrize("name", ["{0}", "{0}-{1}", "{0}-{1}'s"])
 def test_public_documents_count_in_the_subject_in_which_the_same_documents_of_a_collection_do(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, name
 ):
-    """By all their words: those that one author uses, and those of mail addresses; else the same are called new."""
+    """By all their words and pieces: of one author, of mail addresses, of double names; else the same are called new."""
     monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path))
     groups = [
         *TOPICS.values(),
@@ -241,7 +242,7 @@ def test_public_documents_count_in_the_subject_in_which_the_same_documents_of_a_
     points = points + 0.01 * rng.standard_normal(points.shape)
     vectors = Embeddings.from_arrays(words, points, name="groups", tokenizer="glove")
     texts = [
-        " ".join(document[:4]) + f" {groups[-2][place % 12]} mail@example.org"
+        f"{' '.join(document[:4])} {name.format(groups[-2][place % 12], groups[-2][place % 7])} mail@example.org"
         for place, (document, _) in enumerate(DOCUMENTS)
     ]
     read = [PublicText.of(text, "glove", stops) for text in texts]
@@ -252,9 +253,11 @@ def test_public_documents_count_in_the_subject_in_which_the_same_documents_of_a_
     assert found.comparable
     assert found.documents == len(texts)
     encoding = Encoding.of("glove", unknown="drop", stop_words=stops, padded=False)
-    alone = Counting(Strata(()), None, found.subjects, encoding)
-    cells = np.bincount(alone.cells(texts, [0] * len(texts)), minlength=found.subjects.cells)
+    both = Counting(Strata(()), found.themes, found.subjects, encoding)
+    places = np.unravel_index(both.cells(texts, [0] * len(texts)), both.shape)
+    cells = np.bincount(places[2], minlength=found.subjects.cells)
     assert found.holding.tolist() == cells.tolist()
+    assert found.themes.documents.tolist() == np.bincount(places[1], minlength=found.themes.cells).tolist()
     narrow = np.bincount(
         found.subjects.cells_of([Counter(word for word in text.words if word in public) for text in read]),
         minlength=found.subjects.cells,

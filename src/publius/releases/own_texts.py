@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 import numpy as np
 
 from publius.collections.authors import counted_key
+from publius.collections.counting import Counting
 from publius.collections.novelty import Sample, novelty
+from publius.collections.strata import Strata
 from publius.documents.corpus import Corpus, Document
 from publius.errors import DataError, UsageError, how_many
 from publius.files import AnyPath, read_bytes_limited, shown
@@ -27,8 +29,7 @@ from publius.releases.label_shares import LabelShares, label_shares
 from publius.releases.preflight import FOREIGN, in_another_language, language_of_words
 from publius.settings import TextSettings
 from publius.text.author_names import counted_name
-from publius.text.bag import places_of_all
-from publius.text.tokenizer import tokenize
+from publius.text.bag import Encoding, places_of_all
 from publius.vectors.learning.prototypes import NONE_OF_THESE, nearest_by
 from publius.vectors.learning.reference import Reference
 
@@ -425,8 +426,12 @@ def examine(
     topics_of = _topics(plan) if plan.mechanism.reads_texts else None
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
     beside_words = False
-    cells = None
+    cells, counting = None, None
     if counted is not None and counted.subjects is not None and counted.comparable:
+        encoding = Encoding.of(
+            plan.encoding.profile, unknown="drop", stop_words=plan.encoding.stop_words, padded=False
+        )
+        counting = Counting(Strata(()), counted.themes, counted.subjects, encoding)
         cells = np.zeros(counted.subjects.cells, np.int64)
     while batch := list(itertools.islice(documents, _BATCH)):
         texts = [item.text for item in batch]
@@ -466,9 +471,9 @@ def examine(
             if right is not None:
                 probabilities += right
                 labels += own
-        if cells is not None and counted is not None and counted.subjects is not None:
-            bags = [Counter(tokenize(text, plan.encoding.profile)) for text in texts]
-            cells += np.bincount(counted.subjects.cells_of(bags), minlength=len(cells))
+        if cells is not None and counting is not None:
+            subjects = counting.cells(texts, [0] * len(texts)) % len(cells)
+            cells += np.bincount(subjects, minlength=len(cells))
     told = (
         []
         if topics_of is None and topic_field is None

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.resources
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -302,9 +302,16 @@ def lookup_token(token: str, vocabulary: Vocabulary, *, profile: str, stop_words
     return list(_lookup(tokens, vocabulary, stop_words.words, _fallbacks(chosen)))
 
 
+def lookup_words(
+    words: Iterable[str], vocabulary: Container[str], *, profile: str, stop_words: StopWords
+) -> Iterator[str]:
+    """As `lookup`, of words that `tokenize` found: those that ``vocabulary`` lacks in pieces, where it has any."""
+    return _lookup(words, vocabulary, stop_words.words, _fallbacks(profile_named(profile)))
+
+
 def _lookup(
     tokens: Iterable[str],
-    vocabulary: Vocabulary,
+    vocabulary: Container[str],
     stop_words: frozenset[str],
     fallbacks: tuple[Splitter, ...],
     kept: bool = False,
@@ -324,7 +331,7 @@ def _lookup(
 
 def _lookup_pieces(
     token: str,
-    vocabulary: Vocabulary,
+    vocabulary: Container[str],
     stop_words: frozenset[str],
     fallbacks: tuple[Splitter, ...],
     kept: bool,

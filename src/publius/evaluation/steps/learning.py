@@ -150,6 +150,7 @@ def _with_counts(
         counted = fit_counts(
             [text.words for text in texts], reference.places, vectors, reference.stop_words,
             authors=[text.author for text in texts], uncut=[text.uncut for text in texts],
+            profile=reference.tokenizer,
         )  # fmt: skip
     except DataError as error:
         source = MappingProxyType({**reference.source, "summaries": str(error)})

@@ -14,7 +14,7 @@ from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, StorageError
 from publius.files import read_bytes_limited, write_file
 from publius.text.author_names import counted_name
-from publius.text.tokenizer import StopWords
+from publius.text.tokenizer import StopWords, lookup_words
 from publius.vectors.catalogue import store_root
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.public_subjects import WORDS, PublicSubjects, make_subjects
@@ -111,27 +111,39 @@ def fit_counts(
     themes: int = THEMES,
     authors: Sequence[str | None] = (),
     uncut: Sequence[Sequence[str] | None] = (),
+    profile: str = "glove",
 ) -> PublicCounts:
     """Learn it from the words of public documents, of which only those in ``public`` become public.
 
     ``authors`` say who wrote each, where that is known: of an author one document is counted in the themes and
     subjects, that of the smallest digest. ``uncut`` are the words of each as a collection's are read, where they are
-    others: by all of them it counts in a subject, as a document of a collection does, and only the number of such
-    documents becomes public.
+    others: by all of them, cut by ``profile``, it counts in a theme and a subject as a document of a collection does
+    (`publius.collections.counting.Counting`), and only the number of such documents becomes public.
     With fewer than 300 documents there are fewer themes, six documents each. `DataError` where there are too few.
     """
     bags = [Counter(word for word in words if word in public) for words in documents]
     found = fit_themes(bags, themes=max(2, min(themes, len(bags) // _DOCUMENTS_A_THEME)))
     sample = one_of_each(documents, authors)
-    counts = np.bincount(found.cells_of([bags[place] for place in sample]), minlength=found.cells)
-    found = replace(found, documents=counts)
-    if embeddings is None:
+    subjects = None if embeddings is None else subjects_of(embeddings, stop_words)
+    stops = StopWords.load(stop_words)
+    known = frozenset(found.vocabulary).union(() if subjects is None else subjects.vocabulary)
+    whole = [
+        Counter(
+            lookup_words(
+                (uncut[place] if uncut else None) or documents[place],
+                known,
+                profile=profile,
+                stop_words=stops,
+            )
+        )
+        for place in sample
+    ]
+    found = replace(found, documents=np.bincount(found.cells_of(whole), minlength=found.cells))
+    if subjects is None:
         return PublicCounts(found, None, np.zeros(0, np.int64), len(sample))
-    subjects = subjects_of(embeddings, stop_words)
     holding = Counter(word for bag in bags for word in bag)
     subjects = replace(subjects, rarity=rarities(subjects.vocabulary, holding, len(bags)))
-    whole = [(uncut[place] if uncut else None) or documents[place] for place in sample]
-    cells = np.bincount(subjects.cells_of([*map(Counter, whole)]), minlength=subjects.cells)
+    cells = np.bincount(subjects.cells_of(whole), minlength=subjects.cells)
     return PublicCounts(found, subjects, cells, len(sample), comparable=True)
 
 
