@@ -229,7 +229,7 @@ def test_of_an_author_one_public_document_is_counted():
 def test_public_documents_count_in_the_subject_in_which_the_same_documents_of_a_collection_do(
     tmp_path, monkeypatch, name
 ):
-    """By all their words and pieces: of one author, of mail addresses, of double names; else the same are called new."""
+    """By all their words and pieces, of one author, of mail addresses, of double names, or the same are called new."""
     monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path))
     groups = [
         *TOPICS.values(),

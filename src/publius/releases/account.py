@@ -35,7 +35,7 @@ from publius.privacy.promise import (
 from publius.releases.contents import SUMMARY
 from publius.releases.label_shares import unnamed_sentence
 from publius.releases.own_texts import Naming, unfit_sentence
-from publius.releases.plan import AS_READ, DECLARED_VALUE, ORDERED_TEXT, OWN_IDS
+from publius.releases.plan import AS_READ, DECLARED_VALUE, ORDERED_TEXT, OWN_IDS, WHOSE
 from publius.settings import AboutSettings
 from publius.text.author_names import without_invisible
 
@@ -198,13 +198,10 @@ def _most(found: Mapping[str, Any]) -> str:
 
 
 _OF_IDS: Final = {
-    OWN_IDS: (" without its id", "Whoever knows an id knows whose row it is."),
-    AS_READ: (
-        " without its number",
-        "Whoever has the file that the documents were read from knows whose row each is.",
-    ),
+    OWN_IDS: " without its id",
+    AS_READ: " without its number",
 }
-"""A row that a proven limit speaks of, and what its id tells beyond that."""
+"""A row that a proven limit speaks of."""
 
 
 def _agreeing(found: Mapping[str, Any], *, one: bool = False) -> str:
@@ -218,7 +215,7 @@ def _kept_fields(found: Mapping[str, Any]) -> str:
 
 
 def _without_id(found: Mapping[str, Any]) -> str:
-    return _OF_IDS[found["ids"]][0] if found["ids"] in _OF_IDS else ""
+    return _OF_IDS.get(found["ids"], "")
 
 
 def _unlimited(found: Mapping[str, Any]) -> str:
@@ -230,7 +227,7 @@ def _unlimited(found: Mapping[str, Any]) -> str:
             "may know whose row it is."
         )
     if found["ids"] in _OF_IDS:
-        said.append(_OF_IDS[found["ids"]][1])
+        said.append(WHOSE[found["ids"]])
     return "".join(f" {each}" for each in said)
 
 

@@ -45,6 +45,7 @@ from publius.releases.plan import (
     SHUFFLED,
     UPPER,
     Plan,
+    placed,
     published,
     publius_version,
 )
@@ -355,6 +356,7 @@ def promised(manifest: Mapping[str, Any]) -> str:
             return author_promise(epsilon, c, manifest["author_field"])
         guarantee = Guarantee.of_manifest(manifest)
         said = promise(guarantee, private=True, labels=manifest["labels"], empty=manifest.get("empty"))
+        said += placed(manifest.get("numbers"))
         crowd = manifest.get("crowd")
         return said if crowd is None else f"{said} {crowd_promise(CrowdGuarantee(**crowd))}"
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, UsageError):

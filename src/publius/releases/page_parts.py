@@ -135,6 +135,10 @@ def _mechanism(manifest: Mapping[str, Any]) -> str:
     return f"{manifest['mechanism']}, {level}" + (f", to keep the {kept}" if kept else "")
 
 
+def _agreeing(kept: Sequence[str]) -> str:
+    return f" that agree in {', '.join(map(repr, kept))}" if kept else ""
+
+
 def constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Name, value and meaning of what bounds a release."""
     if manifest["kind"] == SUMMARY:
@@ -157,7 +161,7 @@ def constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield (
             "bound",
             f"{rounded_up(bound, 6)} nats",
-            "between any two documents, whatever they say and however long they are",
+            f"between any two documents{_agreeing(manifest['labels'])}, whatever they say and however long they are",
         )
     else:
         yield (

@@ -41,6 +41,22 @@ AS_READ: Final = "in the order of the input"
 OWN_IDS: Final = "by their own ids"
 """What stands for them where documents are not numbered."""
 
+WHOSE: Final = {
+    OWN_IDS: "Whoever knows an id knows whose row it is.",
+    AS_READ: "Whoever has the file that the documents were read from knows whose row each is.",
+}
+"""What tells whose row is whose, in a sentence; nothing does under `SHUFFLED`."""
+
+
+def placed(numbers: str | None) -> str:
+    """What a promise does not cover, where something tells whose row is whose; ``numbers`` as in a manifest."""
+    if numbers == SHUFFLED:
+        return ""
+    name = "number" if numbers else "id"
+    return (
+        f" What is said here is of what was drawn for a row, not of its {name}. {WHOSE[numbers or OWN_IDS]}"
+    )
+
 
 OF_ONE: Final = "of one outcome: a label that several outcomes share is printed more often"
 UPPER: Final = "an upper limit"
