@@ -311,6 +311,9 @@ def test_the_topic_and_the_bound():
         for tries in (1, 100)
     ]
     assert lower[1] < lower[0] - 0.005, "tries count"
+    unsigned = judge([CLEAN, line(topics(0.96))], Limits(topic_at_least=0.5), {**FACTS, "known_texts": 0})
+    assert "each text as of an author of its own" in unsigned.text
+    assert "of its own" not in judged(topics(0.96), topic_at_least=0.5).text
     assert answer(bound_at_most=12.3) == "PASS"
     assert answer(bound_at_most=12.2) == "FAIL"
     unbounded = judge([CLEAN, line(bound=None)], Limits(bound_at_most=100), FACTS)

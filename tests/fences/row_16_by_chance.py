@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -241,15 +242,19 @@ def _a_topic_of_few_is_told_to_nobody(folder: Path) -> None:
 def _no_column_hides_what_rows_tell(folder: Path) -> None:
     """Sixty texts that their rows tell apart: a column of authors that names nobody, or who typed them, hides none."""
     law = np.eye(6)[[at % 6 for at in range(60)]]
-    for name in (None, "desk"):
-        holder = own_texts._Holder()
-        for row in law:
-            holder.add(None, (), name, row)
-        found = holder.ways({name: 60}, told=False)
-        assert [(each.named, each.without) for each in found] == [
-            (pytest.approx(6 / 60), pytest.approx(1 / 60))
-        ]
-        assert OwnTexts(60, 0, 0, untold=found[0]).no_evidence(0.05) is not None
+    for others in (60, 30, 6, 0):
+        for name in (None, "desk"):
+            holder, authors = own_texts._Holder(), Counter[str | None]()
+            for at, row in enumerate(law):
+                author = name if at >= 60 - others else f"a{at}"
+                authors[author] += 1
+                holder.add(None, (), author, row)
+            found = holder.ways(authors, told=False)
+            assert found
+            worst = max(found, key=lambda each: each.added)
+            assert (worst.named, worst.without) == (pytest.approx(6 / 60), pytest.approx(1 / 60))
+            assert OwnTexts(60, 0, 0, untold=worst).no_evidence(0.05) is not None
+            assert holder.ways(authors, told=True) == [], "no topic is known"
     (folder / "rows").touch()
 
 

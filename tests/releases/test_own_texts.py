@@ -27,7 +27,15 @@ from publius.releases.digests import file_digest
 from publius.releases.engines import protect_corpus
 from publius.releases.manifests import read_manifest_of
 from publius.releases.measured import Measured, Sources
-from publius.releases.own_texts import CURATOR_ONLY, FORMAT, Naming, OwnTexts, examine, unfit_sentence
+from publius.releases.own_texts import (
+    CURATOR_ONLY,
+    FORMAT,
+    AuthorCounts,
+    Naming,
+    OwnTexts,
+    examine,
+    unfit_sentence,
+)
 from publius.releases.plan import AS_READ, Plan
 from publius.releases.preflight import language_of_words, look
 from publius.releases.signoff import evidence, judged, sign_off, write_receivers
@@ -211,6 +219,27 @@ def test_who_wrote_most_texts_may_be_who_typed_them(tmp_path, plan):
     assert all(each.authors for each in (several.naming, several.untold, *several.otherwise))
 
 
+@pytest.mark.parametrize("named", [0, 7, 29, 30])
+def test_where_the_topics_of_most_texts_are_not_known_nothing_tells_what_rows_add_to_them(
+    tmp_path, plan, monkeypatch, named
+):
+    """As where there is no column: what is found without topics is no answer for whoever knows them."""
+    monkeypatch.setattr(Prototype, "shows_topics", False)
+    monkeypatch.setattr(type(plan.vocabulary), "keeps", ("meaning",))
+    texts = [row | {"topic": row["topic"] if n < named else ""} for n, row in enumerate(rows(60))]
+    corpus = corpus_of(store(tmp_path / "t.jsonl", texts), keep=["topic", "author"])
+    found = examine(corpus, plan, "topic", "author")
+    assert (found.naming is None) is (named < 30)
+    assert ("nobody said so" in (found.no_evidence(1.0, topics=True) or "")) is (named < 30)
+    assert found.no_evidence(1.0, topics=False) is None
+    if named == 30:
+        told = [row for row in texts if row["topic"]]
+        alone = corpus_of(store(tmp_path / "told.jsonl", told), keep=["topic", "author"])
+        only = examine(alone, plan, "topic", "author").naming
+        ways = (found.naming, *found.otherwise)
+        assert max(each.added for each in ways if each.told) == pytest.approx(only.added)
+
+
 @pytest.mark.parametrize("column", ["blank", "alone", "few", "some", "all"])
 def test_what_a_column_of_topics_does_not_tell_the_reference_does(tmp_path, plan, monkeypatch, column):
     """Whoever holds a text knows what it is about, whatever stands in a column of it."""
@@ -266,6 +295,11 @@ def test_what_rows_tell_of_authors_beyond_what_a_verdict_asks_stands_beside_it(p
     assert not [*less.warnings()]
     assert not account._own_naming({"own": less.record()})
     assert not account._own_naming({"own": None})
+    named = replace(own, authors=AuthorCounts(10, 0, 6, 6, 1.0, 5.0))
+    unsigned = replace(own, untold=Naming(0.05, 0.02, 60, told=False, authors=False))
+    for found, said in ((named, False), (unsigned, True)):
+        assert (own_texts.UNSIGNED in found.warnings()) is said
+        assert (own_texts.UNSIGNED in account._own_naming({"own": found.record()})) is said
 
 
 def test_of_many_texts_those_are_looked_at_that_stand_anywhere(monkeypatch):

@@ -641,6 +641,8 @@ def _topic(
         f"by {best.adversary}; wanted {limit:g}{beside}"
     )
     few = len(np.unique(authors))
+    if facts.get("known_texts") == 0:
+        text += ", each text as of an author of its own"
     if limit and (len(shares) < FEWEST_JUDGED or few < FEWEST_AUTHORS):  # 0 is met by any texts
         return LimitCheck(
             NO_EVIDENCE,

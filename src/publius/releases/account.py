@@ -34,7 +34,7 @@ from publius.privacy.promise import (
 )
 from publius.releases.contents import SUMMARY
 from publius.releases.label_shares import unnamed_sentence
-from publius.releases.own_texts import Naming, unfit_sentence
+from publius.releases.own_texts import UNSIGNED, Naming, unfit_sentence
 from publius.releases.plan import AS_READ, DECLARED_VALUE, ORDERED_TEXT, OWN_IDS, WHOSE
 from publius.settings import AboutSettings
 from publius.text.author_names import without_invisible
@@ -293,8 +293,11 @@ def _attacked(found: Mapping[str, Any]) -> str:
 
 def _own_naming(found: Mapping[str, Any]) -> str:
     """For the curator, where it is much: how many authors of the private texts rows name without a topic."""
-    untold = (found["own"] or {}).get("untold")
-    said = None if untold is None else Naming(**untold).telling
+    own = found["own"] or {}
+    if own.get("untold") is None:
+        return ""
+    untold = Naming(**own["untold"])
+    said = UNSIGNED if own["authors"] is None and not untold.authors else untold.telling
     return "" if said is None else f" {said}."
 
 
@@ -751,7 +754,9 @@ def _undecided(found: Mapping[str, Any]) -> str:
     if holder is None or limit is None or measured["floor"] is None:
         return neither
     told = holder.get("knowing_topic") or holder["released"]
-    anyway = max(measured["floor"], holder["chance"])
+    said_of = _SAID_OF_AUTHORS.search(found["verdict"] or "")
+    without = None if said_of is None else said_of["without"]
+    anyway = max(measured["floor"], holder["chance"]) if without is None else float(without)
     if told["value"] - (0 if measured["in_all"] else anyway) <= limit:
         return neither
     return (

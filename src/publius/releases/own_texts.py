@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, Final, Self, final
@@ -70,11 +70,23 @@ NOT_SHUFFLED: Final = (
 )
 """Why no verdict stands. What an id tells cannot be looked up: a name, initials, a customer's number, a day."""
 
+UNSIGNED: Final = (
+    "Nobody said who wrote your own texts, so each was looked at as of an author of its own: whoever wrote several "
+    "that are alike is named more often"
+)
+"""What a look at texts without authors leaves open."""
+
 TOLD: Final = {True: f"what a text is about, if {SHARED} authors or more have that topic,", False: "no topic"}
 """What whoever holds the texts knows of each beside its row, in the page's words."""
 
 _MOST_NUMBERS: Final = 2**24
 """Probabilities of outcomes that a `_Holder` has in memory: of 51 outcomes for 320,000 texts."""
+
+_BUSY: Final = 4
+"""Times the documents of the median author whose author may be no single one: see `_Holder.ways`."""
+
+_FEWEST: Final = 10
+"""Authors of whom fewer may be those who typed the texts: as few attacked ones are no evidence either."""
 
 _MANY: Final = 1024
 """A topic of so many texts is looked at in part where memory does not hold all."""
@@ -351,6 +363,8 @@ class OwnTexts:
             yield f"NO EVIDENCE: {why}{way_out}"
         elif self.untold is not None and (said := self.untold.telling) is not None:
             yield said
+        if self.authors is None and self.untold is not None and not self.untold.authors:
+            yield UNSIGNED
         if self.subjects:
             found = "; ".join(
                 f"{', '.join(each.words)} ({percent(each.share)} of yours, {percent(each.before)} of the public ones)"
@@ -474,11 +488,7 @@ def examine(
         if cells is not None and counting is not None:
             subjects = counting.cells(texts, [0] * len(texts)) % len(cells)
             cells += np.bincount(subjects, minlength=len(cells))
-    told = (
-        []
-        if topics_of is None and topic_field is None
-        else [*holder.ways(authors, told=True), *told_by_reference.ways(authors, told=True)]
-    )
+    told = [*holder.ways(authors, told=True), *told_by_reference.ways(authors, told=True)]
     untold = holder.ways(authors, told=False)
     first, second = (max(ways, key=lambda each: each.added, default=None) for ways in (told, untold))
     return OwnTexts(
@@ -575,26 +585,44 @@ class _Holder:
             self._numbers += sum(len(text.law) for text in topic.held)
 
     def ways(self, authors: Mapping[str | None, int], *, told: bool) -> list[Naming]:
-        """How often he is right, with the ``authors`` that are named, of so many texts each, and without them.
+        """How often he is right, by each way of telling who wrote a text and what it is about.
 
-        They are left out, and each text is one of its own, where fewer than two are named, or one of most texts, as
-        where a column says who typed them: by such a name nobody is told from others.
+        Beside what is said of ``authors``, of so many texts each, those of whoever has far more than others (`_BUSY`)
+        are tried as of an author each, and all where fewer than `_FEWEST` are named: a column may say who typed them,
+        or that a name is withheld. None where he is ``told`` the topic of fewer than half of the texts, as of others
+        nobody here knows it; where he is told that of some, these count alone, too.
         """
-        named = [count for author, count in authors.items() if author is not None]
-        doubtful = len(named) < 2 or max(named) > MOSTLY * self._texts
-        found = (
-            self.naming(told=told) if named else None,
-            self.naming(told=told, apart=True) if doubtful else None,
+        named = {author: count for author, count in authors.items() if author is not None}
+        usual = median_low(named.values()) if named else 0
+        busy = frozenset(
+            author
+            for author, count in named.items()
+            if count > FEW_ROWS * self._texts and count > _BUSY * usual
         )
+        tried: list[Container[str | int]] = [frozenset()] if named else []
+        tried += [busy] if busy else []
+        tried += [_EVERYBODY] if len(named) < _FEWEST else []
+        found: list[Naming | None] = []
+        for apart in tried:
+            topics = self._known(apart) if told else frozenset()
+            texts = sum(self._topics[name].texts for name in topics)
+            if not told or texts >= MOSTLY * self._texts:
+                found.append(self.naming(told=told, apart=apart))
+            if told and MOSTLY * self._texts <= texts < self._texts:
+                found.append(self.naming(told=told, apart=apart, alone=True))
         return [each for each in found if each is not None]
 
-    def naming(self, *, told: bool, apart: bool = False) -> Naming | None:
-        """How often he is right, where each text is ``apart`` of which one it is; None with fewer than two authors.
+    def naming(
+        self, *, told: bool, apart: Container[str | int] = frozenset(), alone: bool = False
+    ) -> Naming | None:
+        """How often he is right of all texts, or of those ``alone`` whose topic he is told; None with one author.
 
-        He is told a topic that `SHARED` authors have, and of other texts that they have none: one that few have says
-        who they are, so readers know it no more than an empty one.
+        Texts of authors who are taken ``apart`` are of one each. He is told a topic that `SHARED` authors have, and of
+        other texts that they have none: one that few have says who they are, so readers know it no more than an empty
+        one.
         """
-        parts = self._parts(told=told, apart=apart)
+        parts = self._parts(self._known(apart) if told else frozenset(), apart)[alone:]
+        parts = [part for part in parts if any(part[0])]
         if len({text.author for groups, _ in parts for group in groups for text in group}) < 2:
             return None
         size, named, without, texts = 0, 0.0, 0.0, 0
@@ -605,33 +633,54 @@ class _Holder:
             without += (
                 weight * _of_busiest(Counter(text.author for text in group) for group in groups) / looked
             )
-        return Naming(named / size, without / size, texts, told, not apart)
+        return Naming(named / size, without / size, texts, told, apart is not _EVERYBODY)
 
-    def _parts(self, *, told: bool, apart: bool) -> list[tuple[list[list[_Held]], int]]:
-        """Groups of texts whose topic he is told, or not, and how many texts they stand for."""
-        known = {
+    def _known(self, apart: Container[str | int]) -> frozenset[str]:
+        """The topics that may be told."""
+        return frozenset(
             name
             for name, topic in self._topics.items()
-            if told and name and (topic.texts if apart else len(topic.authors)) >= SHARED
-        }
+            if name
+            and (
+                len(topic.authors) == SHARED
+                or (topic.texts >= SHARED and any(author in apart for author in topic.authors))
+            )
+        )
+
+    def _parts(
+        self, known: Collection[str], apart: Container[str | int]
+    ) -> list[tuple[list[list[_Held]], int]]:
+        """Groups of texts, first those whose topic he is not told, and how many texts they stand for."""
         untold = [topic for name, topic in self._topics.items() if name not in known]
-        single = [text for topic in untold for text in topic.held if text.place < self._rate]
-        found = [([single], sum(topic.texts for topic in untold))]
+        found = [([self._single(*untold)], sum(topic.texts for topic in untold))]
         small = [self._topics[name] for name in known if self._topics[name].texts < _MANY]
         whole = [topic.held for topic in small if topic.place < self._rate]
-        found.append((whole, sum(topic.texts for topic in small)))
+        found.append((whole or [*map(self._single, small)], sum(topic.texts for topic in small)))
         large = [self._topics[name] for name in known if self._topics[name].texts >= _MANY]
-        found += [
-            ([[text for text in topic.held if text.place < self._rate]], topic.texts) for topic in large
-        ]
-        if apart:
-            found = [([_apart(group) for group in groups], texts) for groups, texts in found]
-        return [part for part in found if any(part[0])]
+        found += [([self._single(topic)], topic.texts) for topic in large]
+        return [([_apart(group, apart) for group in groups], texts) for groups, texts in found]
+
+    def _single(self, *topics: _Topic) -> list[_Held]:
+        """The texts that were drawn one by one."""
+        return [text for topic in topics for text in topic.held if text.place < self._rate]
 
 
-def _apart(group: Sequence[_Held]) -> list[_Held]:
-    """The texts as of an author each."""
-    return [replace(text, author=number) for number, text in enumerate(group, start=1)]
+class _Everybody:
+    """Every author is one of these."""
+
+    def __contains__(self, author: object) -> bool:
+        return True
+
+
+_EVERYBODY: Final = _Everybody()
+
+
+def _apart(group: Sequence[_Held], apart: Container[str | int]) -> list[_Held]:
+    """The texts with those of some authors as of one each."""
+    return [
+        replace(text, author=-number) if text.author in apart else text
+        for number, text in enumerate(group, start=1)
+    ]
 
 
 def _named(group: Sequence[_Held]) -> float:
