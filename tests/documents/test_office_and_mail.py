@@ -230,6 +230,18 @@ def test_a_damaged_file_is_one_bad_document_that_says_nothing_of_its_content(
     assert CANARY not in caplog.text + "".join(capfd.readouterr())
 
 
+@pytest.mark.parametrize("name", ["punycode", "idna", "IDNA"])
+def test_encodings_of_the_names_of_computers_are_none_of_text(tmp_path, name):
+    """To decode them takes the square of a text: of one letter of a mailbox they took all of its time."""
+    path = tmp_path / "a.eml"
+    path.write_text(
+        f"Subject: =?{name}?q?Bcher-kva?=\nContent-Type: text/plain; charset={name}\n\nBcher-kva\n"
+    )
+    (read,) = open_corpus(path)
+    assert "Bcher-kva" in read.text
+    assert "\u00fc" not in read.text
+
+
 def test_a_place_that_no_file_has_is_a_defect_of_the_file(tmp_path):
     """Parts of an archive that stand before its beginning: to look there is an error of the system."""
     pytest.importorskip("docx")

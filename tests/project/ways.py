@@ -18,9 +18,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parents[2]
 HOLDERS = {"ReleaseSettings", "WordRelease", "DocumentRelease", "MechanismSettings", "TextSettings"}
 WORDS = ("--epsilon", "3.1875", "--length", "7", "--embeddings", "toy")
-TOPIC = ("--preserve", "topic", "--reference", "reference", "--bound", "6.4375")
+TOPIC = ("--preserve", "topic", "--reference", "./reference", "--bound", "6.4375")
 OPTIONS = {
-    "epsilon": (3.1875, WORDS), "length": (7, WORDS), "bound": (6.4375, TOPIC), "reference": ("reference", TOPIC)
+    "epsilon": (3.1875, WORDS), "length": (7, WORDS), "bound": (6.4375, TOPIC), "reference": ("./reference", TOPIC)
 }  # fmt: skip
 
 

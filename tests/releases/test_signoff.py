@@ -32,7 +32,8 @@ from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from references import fitted
-from released import command, state, toy_release
+from released import command, state, toy_documents, toy_release, toy_vectors
+from toy import WORDS
 
 pytest.importorskip("jinja2")
 
@@ -698,3 +699,23 @@ def test_pages_for_receivers_that_lie_there_are_made_anew_before_they_are_signed
     assert publius("signoff", release, "--output", tmp_path / "page.html")[0] == 0
     assert not any(planted in (release / name).read_text() for name in RECEIVERS)
     assert publius("verify", release, tmp_path / "page.html")[0] == 0
+
+
+@pytest.mark.parametrize("order", [(), ("--order", "--keep-between", "stop-words")])
+def test_a_release_without_words_of_a_list_of_ones_own_is_signed(tmp_path, home, order):
+    toy_vectors().save(home / "embeddings" / "toy")
+    stops = tmp_path / "stops.txt"
+    stops.write_text(f"{WORDS[3]}\n{WORDS[5]}\n", encoding="utf-8")
+    texts = toy_documents(tmp_path / "texts.jsonl")
+    code, _, said = command(
+        "obfuscate", texts, "--epsilon", 2, "--length", 5, *order, "--stop-words", f"file:{stops}", "--number",
+        "--embeddings", "toy", "--output", tmp_path / "out",
+    )  # fmt: skip
+    assert code == 0, said
+    unchecked = evidence(tmp_path / "out")["not_tried"]
+    assert any("their list is somebody's own" in each for each in unchecked)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["stop_words"] == "file"
+    for name, value in (("epsilon", 1.0), ("vocabulary_size", 59), ("tokenizer", "glove")):
+        with pytest.raises(DataError):
+            check_statements({**manifest, name: value})

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -221,6 +222,11 @@ def test_names_that_are_taken_or_none_are_refused(tmp_path, monkeypatch):
             new_reference_folder(name)
     with pytest.raises(UsageError, match="known are themes, toy"):
         Reference.load("other")
+    fitted().save(tmp_path / "beside")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"named by its path: \./beside"):
+        Reference.load("beside")
+    assert Reference.load("./beside").sha256 == Reference.load(Path("beside")).sha256 == fitted().sha256
 
 
 def test_themes_need_no_corpus():

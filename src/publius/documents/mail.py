@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import email
 import email.errors
@@ -25,6 +26,9 @@ PARTS_LIMIT: Final = 300
 
 FIELD_LIMIT: Final = 2**16
 """Longest header field in bytes that is parsed, with its parameters and its folds."""
+
+_OF_NAMES: Final = frozenset({"idna", "punycode"})
+"""Encodings of names of computers, which take the square of a text."""
 
 _FIELD: Final = re.compile(
     rb"(?:\A|[\r\n])(?:content-[a-z-]{1,40}+|subject)[ \t]*+:[^\r\n]*+(?:(?:\r\n?|\n)[ \t][^\r\n]*+)*+",
@@ -109,10 +113,15 @@ def _part_text(part: Message) -> str:
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return ""
-    charset = part.get_content_charset()
+    return _as_said(data, part.get_content_charset())
+
+
+def _as_said(data: bytes, charset: str | None) -> str:
+    """Text in the encoding that a message names, where it is one of text and linear; else in the one it looks like."""
     if charset is not None:
         with contextlib.suppress(LookupError, UnicodeError, ValueError):
-            return data.decode(charset)
+            if codecs.lookup(charset).name not in _OF_NAMES:
+                return data.decode(charset)
     return decoded(data)
 
 
@@ -127,8 +136,4 @@ def _header_text(raw: str) -> str:
 
 
 def _word_text(word: bytes | str, charset: str | None) -> str:
-    data = word.encode("latin-1", "replace") if isinstance(word, str) else word
-    if charset is not None:
-        with contextlib.suppress(LookupError, UnicodeError, ValueError):
-            return data.decode(charset)
-    return decoded(data)
+    return _as_said(word.encode("latin-1", "replace") if isinstance(word, str) else word, charset)

@@ -68,7 +68,7 @@ class Arrivals:
 
 
 def stamp_of(path: AnyPath) -> Stamp | None:
-    """What a file is now, for whoever was told that it is complete; None where it has gone."""
+    """Size and time of a file now, for whoever was told that it is complete; None where it has gone."""
     try:
         state = os.stat(path)
     except FileNotFoundError:

@@ -54,6 +54,7 @@ from publius.releases.summaries.read_me import SOURCE
 from publius.releases.summaries.spaces import facts_of, quotes
 from publius.settings import EUCLIDEAN, FIELD, ReleaseSettings, UnknownPolicy
 from publius.text.bag import UNKNOWN
+from publius.text.tokenizer import OWN_LIST
 from publius.vectors.learning.public_words import is_statement
 from publius.vectors.learning.reference import Reference
 
@@ -371,6 +372,8 @@ def not_checked(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield "What the mechanism states of itself: its class is not one of Publius, and nothing was computed."
     if manifest["kind"] == DECLARED_VALUE:
         return
+    if manifest["kind"] != SUMMARY and _own_list(manifest):
+        yield "Which stop words were left out, or kept: their list is somebody's own, and lies in no release."
     if public_words(manifest) is not None:
         if manifest["kind"] != SUMMARY and "mechanism_source" not in manifest and _remade(manifest) is None:
             yield (
@@ -449,7 +452,7 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
     plan = _remade(manifest)
     if plan is not None:
         made = plan.manifest(manifest["documents"], manifest["missing"])
-        names = (made.keys() | manifest.keys()) - _NOT_OF_THE_PLAN
+        names = (made.keys() | manifest.keys()) - _NOT_OF_THE_PLAN - _own_list(manifest).keys()
         yield from (name for name in names if not _same_value(made.get(name), manifest.get(name)))
     elif not theirs and manifest.get("reference") and public_words(manifest) is not None:
         yield "mechanism_parameters"  # the very reference is here, and gives another release
@@ -475,11 +478,11 @@ def _wrong_of_prepared(manifest: Mapping[str, Any]) -> Iterator[str]:
     if public_words(manifest) is None:
         return
     metric = EUCLIDEAN if own else manifest["metric"]
-    plan = _plan(
-        {**manifest, "mechanism": Laplace.name, "mechanism_parameters": {}, "metric": metric}, None, None
-    )
+    stops = _own_list(manifest)
+    drawn: dict[str, Any] = {"mechanism": Laplace.name, "mechanism_parameters": {}, "metric": metric}
+    plan = _plan({**manifest, **drawn, **stops}, None, None)
     made = plan.manifest(manifest["documents"], manifest["missing"])
-    names = (made.keys() | manifest.keys()) - _NOT_OF_THE_PLAN - _OF_THE_KERNEL
+    names = (made.keys() | manifest.keys()) - _NOT_OF_THE_PLAN - _OF_THE_KERNEL - stops.keys()
     names -= {"metric", "metric_source"} if own else set()
     yield from (name for name in names if not _same_value(made.get(name), manifest.get(name)))
 
@@ -586,6 +589,7 @@ def _remade(manifest: Mapping[str, Any]) -> Plan | None:
         return None
     if manifest["kind"] == DECLARED_VALUE:
         return _plan(manifest, None, None)
+    manifest = {**manifest, **_own_list(manifest)}
     words = manifest.get("reference") is None
     if public_words(manifest) is None:
         return None
@@ -674,3 +678,11 @@ def _plan(manifest: Mapping[str, Any], embeddings: str | None, reference: str | 
         stop_words=manifest["stop_words"], order=bool(manifest["ordered"]), keep_between=manifest.get("kept_between"),
     )  # fmt: skip
     return Plan.of(settings, remade(manifest, embeddings, reference), labels=manifest["labels"])
+
+
+def _own_list(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What a manifest says of a list of stop words that is somebody's own, and lies in no release.
+
+    It is compared with nothing; all else that is stated rests on no such list.
+    """
+    return {"stop_words": "none", "stop_words_sha256": ""} if manifest["stop_words"] == OWN_LIST else {}

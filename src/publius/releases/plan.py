@@ -49,7 +49,7 @@ WHOSE: Final = {
 
 
 def placed(numbers: str | None) -> str:
-    """What a promise does not cover, where something tells whose row is whose; ``numbers`` as in a manifest."""
+    """A sentence for a promise where something tells whose row is whose; ``numbers`` as in a manifest."""
     if numbers == SHUFFLED:
         return ""
     name = "number" if numbers else "id"

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Literal, Protocol, final
+from typing import Final, Literal, Protocol, final
 
 import regex
 
@@ -349,6 +349,9 @@ def _lookup_pieces(
 
 _LATEST = {ENGLISH: "english-1"}
 _FILE = "file:"
+OWN_LIST: Final = "file"
+"""What a manifest calls a list of stop words that somebody gave."""
+
 _MOST_BYTES = 4 << 20
 _MOST_WORDS = 100_000
 _LONGEST_WORD = 64
@@ -378,7 +381,7 @@ class StopWords:
         if name == "none":
             return cls("none", frozenset())
         if name.startswith(_FILE):
-            return cls("file", _parse(_read(Path(name.removeprefix(_FILE))), "the stop word file"))
+            return cls(OWN_LIST, _parse(_read(Path(name.removeprefix(_FILE))), "the stop word file"))
         if name in STOP_WORD_LANGUAGES:
             return _of_language(name)
         name = _LATEST.get(name, name)

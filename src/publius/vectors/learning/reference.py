@@ -266,12 +266,13 @@ def open_named(name_or_path: AnyPath) -> Reference:
         if folder.is_symlink():
             raise EmbeddingError(f"{shown(folder)} is a link: give the path that it leads to instead")
         return open_reference(folder)
-    if Path(given).is_dir():
+    if not plain and Path(given).is_dir():  # what lies beside the documents is not taken for what is stored
         return open_reference(given)
     known = ", ".join([THEMES, *stored_reference_names()])
     raise UsageError(
         f"no reference is called {given!r:.120}: known are {known}; make one from public texts with: "
         "publius reference fit PUBLIC --label topic --name NAME"
+        + (f". A folder is named by its path: ./{given:.120}" if plain else "")
     )
 
 
