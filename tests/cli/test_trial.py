@@ -79,6 +79,7 @@ def walked(files):
     return {"output": output, "answers": answers, "seen": seen, "code": terminal.exitstatus}  # fmt: skip
 
 
+@pytest.mark.long  # in process: tests/cli/test_start.py
 def test_from_nothing_to_a_verified_sign_off(files, walked):
     assert walked["code"] in VERDICTS, walked["seen"]
     assert walked["answers"] <= MOST_ANSWERS
@@ -90,6 +91,7 @@ def test_from_nothing_to_a_verified_sign_off(files, walked):
     assert f"{VERDICTS[walked['code']]}: of " in walked["seen"]
 
 
+@pytest.mark.long  # in process: tests/cli/test_start.py
 def test_what_is_odd_in_the_file_is_said_and_nobody_is_lost(walked):
     seen = walked["seen"]
     assert "Read as iso-8859-1, fields separated by semicolons." in seen
@@ -101,6 +103,7 @@ def test_what_is_odd_in_the_file_is_said_and_nobody_is_lost(walked):
     assert [bag["id"] for bag in bags] == [str(number) for number in range(1, complaints.ALL + 1)]
 
 
+@pytest.mark.long  # in process: tests/cli/test_start.py
 def test_real_words_are_shown_before_and_after_and_the_bound_is_in_words(walked):
     assert "before: " in walked["seen"]
     assert "after: [" in walked["seen"]
@@ -164,6 +167,7 @@ def lengths():
     return np.argsort(np.argsort(found)).astype(float)
 
 
+@pytest.mark.long  # what words keep is the harder case
 @pytest.mark.parametrize(("predictor", "permutations"), PREDICTORS)
 def test_bags_that_keep_the_topic_tell_nothing_of_length(walked, predictor, permutations):
     table = counts(released(walked["output"] / "release"))

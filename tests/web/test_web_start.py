@@ -89,6 +89,7 @@ def looked(client):
     return ask(client, "look", role="texts", encoding="iso-8859-1").json()
 
 
+@pytest.mark.long  # in process: tests/cli/test_start.py; in a browser: make e2e
 def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     pytest.importorskip("sklearn")
     assert (ready["name"], ready["found"]["rows"], ready["found"]["delimiter"]) == ("complaints.csv", 40, ";")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -103,4 +104,5 @@ def show_end(result: dict[str, Any]) -> None:
             f"{result['release']}"
         )
     show_commands(result["commands"])
-    typer.echo(f"All answers again: publius start FILE --config {result['config']} --yes --output NEW")
+    again = shlex.quote(result["config"])
+    typer.echo(f"All answers again: publius start FILE --config {again} --yes --output NEW")
