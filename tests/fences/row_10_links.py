@@ -13,16 +13,18 @@ import pytest
 from fences import Fence
 from publius.documents import corpus as corpus_room
 from publius.documents.corpus import BadDocument, Corpus, Document, open_corpus
-from publius.errors import StorageError
+from publius.errors import DocumentError, StorageError
 from publius.files import reading
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
+from publius.releases.engines import protect_corpus
 from publius.releases.plan import Plan
 from publius.releases.watching import FolderWatch
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
+from released import toy_vectors
 from toy import WORDS, sentence
 
 
@@ -92,6 +94,35 @@ def _watch_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     _opened_anyway(monkeypatch)
 
 
+def _a_folder_becomes_a_link(folder: Path) -> None:
+    """After it was listed: what lies elsewhere under the same names is not released."""
+    for moment in ("before", "while"):
+        inside, outside = folder / moment / "in", folder / moment / "outside"
+        for each in (inside / "sub", outside):
+            each.mkdir(parents=True)
+            (each / "a.txt").write_text(sentence(30))
+        found = open_corpus(inside, subfolders=True, number=True)
+
+        def swap(_: int = 0, inside: Path = inside) -> None:
+            if not (inside / ".old").exists():
+                (inside / "sub").rename(inside / ".old")
+                (inside / "sub").symlink_to("../outside")
+
+        if moment == "before":
+            swap()
+        plan = Plan(
+            Laplace(toy_vectors(), epsilon=2.0), Encoding(20, "unk", StopWords.load("none"), "word2vec")
+        )
+        with pytest.raises((StorageError, DocumentError)):
+            protect_corpus(found, plan, folder / moment / "out", progress=swap)
+        assert not (folder / moment / "out").exists()
+
+
+def _wherever_it_lies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it was: the files' own state, which was asked for after the folder had become a link."""
+    monkeypatch.setattr(Corpus, "state", lambda corpus: ())
+
+
 def _waits_for_nothing(folder: Path) -> None:
     """A pipe that comes in the place of a file would hold whoever opens it until somebody writes."""
     inside = folder / "in"
@@ -106,8 +137,9 @@ def _waits_for_nothing(folder: Path) -> None:
         with pytest.raises(StorageError):
             next(iter(found))
     finally:
-        os.close(os.open(inside / "a.txt", os.O_RDONLY | os.O_NONBLOCK))  # so that the writer ends
+        reader = os.open(inside / "a.txt", os.O_RDONLY | os.O_NONBLOCK)  # so that the writer ends
         writer.join()
+        os.close(reader)
 
 
 def _write(pipe: Path) -> None:
@@ -119,5 +151,6 @@ FENCES = (
     Fence(10, "watch refuses a link unless asked for", _watched, _watch_follows),
     Fence(10, "a link in a folder is not followed unless asked for", _folder, _followed),
     Fence(10, "a file that becomes a link is not followed", _swapped, _opened_anyway),
+    Fence(10, "a folder that becomes a link is not followed", _a_folder_becomes_a_link, _wherever_it_lies),
     Fence(10, "a file that becomes a pipe is not waited for", _waits_for_nothing, _opened_anyway),
 )

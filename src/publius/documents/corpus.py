@@ -6,6 +6,7 @@ as a `BadDocument`, named by position and never by content, so that a run may sk
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
@@ -221,11 +222,18 @@ class Corpus:
         return files_sha256(self.paths)
 
     def state(self) -> tuple[tuple[int, ...], ...]:
-        """Of each file what changes when somebody writes into it or puts another in its place; `StorageError`."""
+        """Of each file what changes when somebody writes into it or puts another in its place; `StorageError`.
+
+        So it is for one that lies elsewhere by now, where no link is followed: a folder may have become one.
+        """
         found = []
+        root = Path(os.path.realpath(self.path))
         for path in self.paths:
             with os_errors("read", path):
                 told = path.stat()
+                inside = root / path.relative_to(self.path)
+                if not self.links and os.path.realpath(path) != str(inside):
+                    raise OSError(errno.ELOOP, "a folder above it is a link")
             found.append((told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns))
         return tuple(found)
 
