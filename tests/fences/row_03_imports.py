@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 
@@ -16,7 +17,8 @@ import pytest
 
 from fences import Fence
 from publius.documents.corpus import Document
-from publius.evaluation import of_release
+from publius.errors import PubliusError
+from publius.evaluation import experiment, of_release
 from publius.evaluation.runner import EvaluationRequest
 from publius.files import tasks, workers
 from publius.mechanisms.registry import make_mechanism, parameters_of
@@ -277,6 +279,22 @@ def _looked_for(folder: Path) -> None:
         assert (code, {*looked} - named) == ("0", set()), done.stderr
 
 
+def _shown_by_name(folder: Path) -> None:
+    """A table of results shows the mechanisms of their cells by name and imports none of them."""
+    mark = json.dumps(str(folder / "ran-planted_cell"))
+    (folder / "planted_cell.py").write_text(f"open({mark}, 'w').close()\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        with suppress(PubliusError):
+            shown = experiment.shown_cell("python:planted_cell:Mechanism", 1.0, 7.0)
+            assert "bound 7" in shown
+    assert not (folder / "ran-planted_cell").exists()
+
+
+def _imported_to_show(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(experiment, "PYTHON", "nothing:")
+
+
 def _library_settings(patch: pytest.MonkeyPatch) -> None:
     """Libraries are imported where the documents are, and drawn in whatever style they found."""
     broken = "from contextlib import nullcontext\nfrom publius.releases import drawing\ndrawing.away = nullcontext\n"
@@ -346,4 +364,5 @@ FENCES = (
         3, "nor what only the record of an evaluation names",
         partial(_named_by_files, {"mechanisms", "adversaries"}), _imported_to_read_results,
     ),
+    Fence(3, "nor what a table of results names", _shown_by_name, _imported_to_show),
 )  # fmt: skip

@@ -16,6 +16,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+OF_IDS: Final = (
+    " What is said here is of what was drawn for a row, not of its id."
+    " Whoever knows an id knows whose row it is."
+)
+
 
 class _Absent:
     def __repr__(self) -> str:
@@ -148,6 +153,14 @@ def _but_for_numbers(was: Any, now: Any, _: Any) -> bool:
         return re.sub(r"[0-9][0-9.e-]*", "", text)
 
     return isinstance(was, str) and isinstance(now, str) and was != now and words(was) == words(now)
+
+
+def _and_of_ids(was: Any, now: Any, answer: Any) -> bool:
+    """A promise says of what it is: of what was drawn for a row, not of its id."""
+    if not (isinstance(now, str) and isinstance(was, str) and now.endswith(OF_IDS)):
+        return _but_for_numbers(was, now, answer)
+    said = now.removesuffix(OF_IDS)
+    return said == was or _but_for_numbers(was, said, answer)
 
 
 def _a_little_other(was: Any, now: Any, _: Any) -> bool:
@@ -406,8 +419,9 @@ CHANGES: tuple[Change, ...] = (
     Change("seeded/*topic*", "*/delta", _counted_in_m, NONE),
     Change("commands/*topic*", "*/delta", _counted_in_m, NONE),
     Change("reading/a release on *", "*/delta", _counted_in_m, NONE),
-    Change("commands/*topic*", "*/promise", _but_for_numbers, NONE),
-    Change("reading/a release on *", "*/promise", _but_for_numbers, NONE),
+    Change("commands/*topic*", "*/promise", _and_of_ids, NONE),
+    Change("reading/a release on *", "*/promise", _and_of_ids, NONE),
+    Change("commands/obfuscate", "*/promise", _and_of_ids, OF_IDS),
     Change("commands/outcomes", "json/outcomes/[012]/probability", _a_little_other, NONE),
     Change("commands/outcomes", "json/outcomes/3", lambda was, now, _: now["label"] == "none of these", NONE),
     Change("*topic*", "files/bags.parquet/*rows/[45]/*", lambda *_: True, NONE),

@@ -138,6 +138,11 @@ def test_it_is_kept_for_the_curator_and_read_again(tmp_path, plan):
     assert found.record()["notice"] == CURATOR_ONLY
     assert not any(word in path.read_text() for word in SHARED)
     before = {name: value for name, value in found.record().items() if name != "format"}
+    naming = before["untold"] or {}
+    for changed in ({"told": 7}, {"named": "0.1"}, {"without": None}, {"texts": 1e400}, {"named": math.nan}):
+        path.write_text(json.dumps({**found.record(), "untold": {**naming, **changed}}))
+        with pytest.raises(DataError, match=r"finds with --release now: make it anew"):
+            OwnTexts.read(path)
     for other in ({}, before, {**before, "format": FORMAT - 1}, {**before, "format": FORMAT + 1}):
         path.write_text(json.dumps(other))
         with pytest.raises(DataError, match=r"finds with --release now: make it anew"):
@@ -306,6 +311,7 @@ def test_of_many_texts_those_are_looked_at_that_stand_anywhere(monkeypatch):
     """The first thousands of a file that is sorted may all be one author's."""
     monkeypatch.setattr(own_texts, "_MOST_NUMBERS", 11 * 400)
     monkeypatch.setattr(own_texts, "_MANY", 40)
+    monkeypatch.setattr(own_texts, "_BESIDE", 0)
     holder = own_texts._Holder()
     for place in range(2_000):
         desk = place < 1_000
@@ -322,6 +328,7 @@ def test_of_many_texts_topics_are_looked_at_whole_and_counted_over_all(monkeypat
 
     def named(numbers):
         monkeypatch.setattr(own_texts, "_MOST_NUMBERS", numbers)
+        monkeypatch.setattr(own_texts, "_BESIDE", 0)
         holder = own_texts._Holder()
         for place in range(6_000):
             topic, author = divmod(place, 5)
@@ -344,6 +351,7 @@ def test_of_texts_that_are_drawn_each_kind_stands_for_all_of_its_own(monkeypatch
     """Two topics of many texts, one of which names its authors, and texts without topic that name nobody."""
     monkeypatch.setattr(own_texts, "_MOST_NUMBERS", 6 * 2_000)
     monkeypatch.setattr(own_texts, "_MANY", 200)
+    monkeypatch.setattr(own_texts, "_BESIDE", 0)
     holder = own_texts._Holder()
     for place in range(9_000):
         topic, author = ("tells", "not", None)[place % 3], place // 3 % 6

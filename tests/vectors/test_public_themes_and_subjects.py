@@ -223,6 +223,10 @@ def test_of_an_author_one_public_document_is_counted():
         tuple(documents[119 - place]) for place in turned
     )
     assert one_of_each(documents, [None] * 120) == list(range(120))
+    letter = [*documents[:60], *[documents[0]] * 60]
+    each = [f"Author {place % 60}" for place in range(120)]
+    sent = sum(place >= 60 for place in one_of_each(letter, each))
+    assert 15 < sent < 45, "a letter that all sent is that of about half of them, by no digest of its own"
 
 
 @pytest.mark.parametrize("name", ["{0}", "{0}-{1}", "{0}-{1}'s"])

@@ -38,6 +38,7 @@ from publius.evaluation.readings import Reading
 from publius.evaluation.retrieval import FEWEST_PUBLIC, PublicSpace, retrieval_rows
 from publius.evaluation.rows import CLEAN, Protection, ResultRow, make_row
 from publius.evaluation.transition import AbstractTransition, transition_of
+from publius.files.user_code import PYTHON
 from publius.mechanisms.registry import class_named, mechanism_on, strength_of
 from publius.noise.randomness import RunKey
 from publius.settings import EvaluationSettings, Task
@@ -83,7 +84,8 @@ def shown_cell(mechanism: str, epsilon: float | None, bound: float | None) -> st
     """A mechanism and what it was asked for, for people."""
     if mechanism == CLEAN:
         return "unprotected"
-    if bound is not None and (epsilon is None or strength_of(mechanism) == "bound"):
+    outside = mechanism.startswith(PYTHON)  # whoever reads results has not named it, and imports nothing
+    if bound is not None and (epsilon is None or outside or strength_of(mechanism) == "bound"):
         return f"{mechanism}, bound {bound:g}"
     return mechanism if epsilon is None else f"{mechanism} {epsilon:,.6g}"
 

@@ -183,7 +183,9 @@ def _most(found: Mapping[str, Any]) -> str:
     blind = 1 / CANDIDATES
     on_average = average_at_most(found, blind)
     average = (
-        "" if on_average is None else f"at most {percent_up(on_average)} on average over the documents, and "
+        ""
+        if on_average is None
+        else f"at most {_in_per_cent(on_average)} on average over the documents, and "
     )
     known = "stated by its author" if found["evidence"] == STATED else "proven"
     return (

@@ -454,7 +454,8 @@ def _csv(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
             order = None
             if word is not None and "position" in places:
                 order = _order_of(bag, places, words)
-                free = Counter(each for place, each in enumerate(words) if place not in order.kept)
+                between = {*order.kept}
+                free = Counter(each for place, each in enumerate(words) if place not in between)
                 words, counts = [*free], [*free.values()]
             if word is not None and str(sum(counts)) != bag[0][places["size"]]:
                 raise ValueError
@@ -494,9 +495,8 @@ def _parquet(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
                     words, counts, order = row.get("words", ()), row.get("counts", ()), None
                     if "text" in row and "kind" in row:
                         order = _Order([*words], [*row["kept"]], str(row["text"]), str(row["kind"]))
-                        free = Counter(
-                            each for place, each in enumerate(words) if place not in {*row["kept"]}
-                        )
+                        between = {*row["kept"]}
+                        free = Counter(each for place, each in enumerate(words) if place not in between)
                         words, counts = [*free], [*free.values()]
                         if sum(counts) != row["size"]:
                             raise ValueError

@@ -79,8 +79,14 @@ UNSIGNED: Final = (
 TOLD: Final = {True: f"what a text is about, if {SHARED} authors or more have that topic,", False: "no topic"}
 """What whoever holds the texts knows of each beside its row, in the page's words."""
 
+TOLD_BY_REFERENCE: Final = f"what the program takes a text to be about, if {SHARED} or more are about that,"
+"""The same where no column of topics says it, or beside one."""
+
 _MOST_NUMBERS: Final = 2**24
-"""Probabilities of outcomes that a `_Holder` has in memory: of 51 outcomes for 320,000 texts."""
+"""Numbers that a `_Holder` has in memory: of 51 outcomes for 150,000 texts."""
+
+_BESIDE: Final = 60
+"""As many numbers take as much memory as a text does beside its probabilities."""
 
 _BUSY: Final = 4
 """Times the documents of the median author whose author may be no single one: see `_Holder.ways`."""
@@ -204,6 +210,7 @@ class Naming:
         told: whether he is told the topic of each that several authors have.
         authors: whether these are known. Where they are not each text counts as of an author of its own, as one without
             author does beside others.
+        guessed: whether what he is told is what the release or its reference takes a text to be about, not a column.
     """
 
     named: float
@@ -211,6 +218,18 @@ class Naming:
     texts: int
     told: bool
     authors: bool = True
+    guessed: bool = False
+
+    @classmethod
+    def of_record(cls, facts: Mapping[str, Any]) -> Self:
+        """The one that was written down; `ValueError` for what is none."""
+        found = cls(**facts)
+        shares, said = (found.named, found.without), (found.told, found.authors, found.guessed)
+        if not all(type(each) in (int, float) and 0 <= each <= 1.000001 for each in shares):
+            raise ValueError("no shares")
+        if type(found.texts) is not int or not all(type(each) is bool for each in said):
+            raise ValueError("no counts")
+        return found
 
     @property
     def added(self) -> float:
@@ -226,7 +245,7 @@ class Naming:
             else f"names the text of a row for {percent(self.named)} of them, and for {percent(self.without)} without "
             "the row"
         )
-        return f"is told {TOLD[self.told]} {said}"
+        return f"is told {TOLD_BY_REFERENCE if self.guessed else TOLD[self.told]} {said}"
 
     @property
     def telling(self) -> str | None:
@@ -407,12 +426,12 @@ class OwnTexts:
                 else AuthorCounts(**{name: value for name, value in authors.items() if name != "worst"}),
                 tuple(map(str, facts["telling"])),
                 bool(facts["placed"]),
-                None if facts["naming"] is None else Naming(**facts["naming"]),
-                None if facts["untold"] is None else Naming(**facts["untold"]),
-                tuple(Naming(**each) for each in facts["otherwise"]),
+                None if facts["naming"] is None else Naming.of_record(facts["naming"]),
+                None if facts["untold"] is None else Naming.of_record(facts["untold"]),
+                tuple(Naming.of_record(each) for each in facts["otherwise"]),
                 facts.get("release"),
             )
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError, AttributeError):
             raise DataError(
                 f"{shown(path)} does not hold what publius inspect finds with --release now: make it anew"
             ) from None
@@ -488,7 +507,9 @@ def examine(
         if cells is not None and counting is not None:
             subjects = counting.cells(texts, [0] * len(texts)) % len(cells)
             cells += np.bincount(subjects, minlength=len(cells))
-    told = [*holder.ways(authors, told=True), *told_by_reference.ways(authors, told=True)]
+    of_column = [replace(each, guessed=topic_field is None) for each in holder.ways(authors, told=True)]
+    of_reference = [replace(each, guessed=True) for each in told_by_reference.ways(authors, told=True)]
+    told = [*of_column, *of_reference]
     untold = holder.ways(authors, told=False)
     first, second = (max(ways, key=lambda each: each.added, default=None) for ways in (told, untold))
     return OwnTexts(
@@ -571,7 +592,7 @@ class _Holder:
         text = _Held(self._rng.random(), kept, who, law.astype(np.float32))
         if text.place < self._rate or (own.place < self._rate and own.texts < _MANY):
             own.held.append(text)
-            self._numbers += len(law)
+            self._numbers += len(law) + _BESIDE
         while self._numbers > _MOST_NUMBERS:
             self._thin()
 
@@ -582,7 +603,7 @@ class _Holder:
         for topic in self._topics.values():
             if topic.place >= self._rate or topic.texts >= _MANY:
                 topic.held = [text for text in topic.held if text.place < self._rate]
-            self._numbers += sum(len(text.law) for text in topic.held)
+            self._numbers += sum(len(text.law) + _BESIDE for text in topic.held)
 
     def ways(self, authors: Mapping[str | None, int], *, told: bool) -> list[Naming]:
         """How often he is right, by each way of telling who wrote a text and what it is about.

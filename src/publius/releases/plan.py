@@ -253,11 +253,12 @@ class Plan:
             return None
         return Crowd(bound, outcomes, documents).guarantee(documents_per_author=self.documents_per_author)
 
-    def manifest(self, documents: int, missing: int = 0) -> dict[str, Any]:
+    def manifest(self, documents: int, missing: int = 0, numbers: str | None = None) -> dict[str, Any]:
         """Everything revealed beside the bags themselves, and nothing else (R14, R15).
 
         ``missing`` documents are not among the ``documents`` released: their record could not be read, or has an
-        id that was there before. `PolicyError` for a mechanism from outside that has changed what it states.
+        id that was there before; ``numbers`` are as in `placed`. `PolicyError` for a mechanism from outside that has
+        changed what it states.
         """
         if self._stated is not None and self._said() != self._stated:
             raise PolicyError(
@@ -265,12 +266,13 @@ class Plan:
                 "a document: its class must state the same always. Nothing was released"
             )
         guarantee, vocabulary, empty = self.guarantee, self.vocabulary, self.empty
+        said = promise(guarantee, private=self.experiment is None, labels=self.labels, empty=empty)
         return {
             "manifest_version": MANIFEST_VERSION,
             "publius_version": publius_version(),
             "private": self.experiment is None,
             **({"warning": self.warning} if self.warning else {}),
-            "promise": promise(guarantee, private=self.experiment is None, labels=self.labels, empty=empty),
+            "promise": said + (placed(numbers) if self.experiment is None else ""),
             **({"empty": empty} if empty else {}),
             "kind": self.kind,
             "documents": documents,

@@ -24,7 +24,7 @@ from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import ResumedWork
 from publius.releases.manifests import manifest_bytes
 from publius.releases.metadata import write_metadata
-from publius.releases.plan import AS_READ, SHUFFLED, Plan, placed
+from publius.releases.plan import AS_READ, SHUFFLED, Plan
 from publius.releases.read_me import READ_ME, label_counts, read_me
 from publius.releases.release import Tally
 from publius.text.bag import Encoding
@@ -152,9 +152,7 @@ def finish_folder(
     if not documents:
         raise DocumentError(f"no document could be released: {missing} could not be read")
     numbered = {"numbers": numbers} if numbers else {}
-    facts = {**plan.manifest(documents, missing), **numbered}
-    if plan.experiment is None:
-        facts["promise"] += placed(numbers)
+    facts = {**plan.manifest(documents, missing, numbers), **numbered}
     if numbers == SHUFFLED and (crowd := plan.crowd(documents)):
         facts |= {"crowd": crowd.as_json, "promise": f"{facts['promise']} {crowd_promise(crowd)}"}
     with write_file(folder / READ_ME, 0o600, durable=False) as file:

@@ -151,14 +151,16 @@ def one_of_each(documents: Sequence[Sequence[str]], authors: Sequence[str | None
     """The places of a sample with one document of each author; of all documents where no author is known.
 
     Documents without author count as one more author's together, as their words do. Which one it is follows from a
-    digest of its words, so neither from its place nor from what it is about.
+    digest of its words and the author, so neither from its place nor from what it is about, and a letter that many
+    sent counts of some of them, as it does in a collection.
     """
     if not any(authors):
         return list(range(len(documents)))
     least: dict[str, tuple[bytes, int]] = {}
     for place, (words, author) in enumerate(zip(documents, authors, strict=True)):
-        mark = hashlib.sha256("\n".join(words).encode("utf-8", "surrogatepass")).digest(), place
         name = counted_name(author)
+        told = "\n".join((name, *words)).encode("utf-8", "surrogatepass")
+        mark = hashlib.sha256(told).digest(), place
         least[name] = min(least.get(name, mark), mark)
     return sorted(place for _, place in least.values())
 
