@@ -305,6 +305,9 @@ def test_what_rows_tell_of_authors_beyond_what_a_verdict_asks_stands_beside_it(p
     for found, said in ((named, False), (unsigned, True)):
         assert (own_texts.UNSIGNED in found.warnings()) is said
         assert (own_texts.UNSIGNED in account._own_naming({"own": found.record()})) is said
+        assert (
+            own_texts.UNSIGNED in account._attacked({"measurements": None, "own": found.record()})
+        ) is said
 
 
 def test_of_many_texts_those_are_looked_at_that_stand_anywhere(monkeypatch):

@@ -266,6 +266,7 @@ def _attacked(found: Mapping[str, Any]) -> str:
     if measured is None or strongest is None:
         return (
             "Nobody tried to find out who wrote the texts, so there is no evidence that authors stay hidden."
+            + _own_naming(found)
         )
     both, best = paired(found, "author"), percent(strongest["released"]["value"])
     named = f"From rows protected in the same way the best named {best}."

@@ -296,7 +296,8 @@ def shown_row(row: Mapping[str, Any]) -> str:
 
 _KEYS: Final = {
     "label": "label: what the row says.",
-    "probability_kept": "probability_kept: how often at most the noise leaves what was found, not how sure it is.",
+    "probability_kept": "probability_kept: how often at most the noise leaves what was found, not how sure it is; a "
+    "label that several outcomes share is left more often.",
     "id": "id: the name of the row.",
     "bag": "bag: words, and how often each; size: how many in all.",
     "words": "words, text: the same in their order, with what is kept between them.",
