@@ -147,6 +147,17 @@ def test_command(tmp_path, stored):
     assert (tmp_path / "out" / "length-60" / "report.html").exists()
 
 
+def test_who_names_no_authors_is_refused_before_anything_is_protected(tmp_path, stored):
+    corpus = write(tmp_path / "corpus.jsonl", rows())
+    result = CliRunner().invoke(app, [
+        "calibrate", str(corpus), "--mechanism", "exponential", "--author-at-most", "0.9", "--topic-at-least", "0.7",
+        "--embeddings", stored, "--adversaries", "originals", "--repeats", "2", "--length", "60", "--workers", "1",
+        "--output", str(tmp_path / "out"), "--json",
+    ])  # fmt: skip
+    assert "an adversary for authors and a classifier for topics" in str(result.exception)
+    assert not list((tmp_path / "out").glob("*/cells/exponential-*"))
+
+
 def test_document_mechanisms_are_tried_at_each_bound(tmp_path, stored, undrawn):
     """With a reference it ends with a mechanism, a bound, and how many authors and topics were named there."""
     pytest.importorskip("jinja2", reason="extra evaluation is not installed")

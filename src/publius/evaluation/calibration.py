@@ -246,6 +246,9 @@ def calibrate(
         return _trial(line, epsilon, evaluation.facts)
 
     evaluation.run([Cell("clean", None, 0)], workers=workers, progress=progress)
+    unprotected = next(line for line in summarize(evaluation.results()) if line.clean)
+    if {task for _, task in unprotected.findings} != {"author", "topic"}:  # before anything else takes its time
+        raise UsageError("calibration needs an adversary for authors and a classifier for topics: try all")
     if request.bounded and request.bounds:
         trials = tuple(measure(bound) for bound in sorted(set(request.bounds)))
     else:
@@ -262,8 +265,7 @@ def _trial(line: SummaryLine, epsilon: float, facts: Mapping[str, Any]) -> Trial
         if (told := knowing_topic(each, facts)) is not None
     ]
     topic = line.best("topic")
-    if not authors or topic is None:
-        raise UsageError("calibration needs an adversary for authors and a classifier for topics: try all")
+    assert topic is not None  # noqa: S101  # `calibrate` has looked
     author, by = max(authors, key=lambda found: found[0].value)
     return Trial(epsilon, author, by, topic.accuracy, topic.adversary, line.same_topic)
 
