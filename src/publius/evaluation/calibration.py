@@ -247,7 +247,10 @@ def calibrate(
 
     evaluation.run([Cell("clean", None, 0)], workers=workers, progress=progress)
     unprotected = next(line for line in summarize(evaluation.results()) if line.clean)
-    if {task for _, task in unprotected.findings} != {"author", "topic"}:  # before anything else takes its time
+    if {task for _, task in unprotected.findings} != {
+        "author",
+        "topic",
+    }:  # before anything else takes its time
         raise UsageError("calibration needs an adversary for authors and a classifier for topics: try all")
     if request.bounded and request.bounds:
         trials = tuple(measure(bound) for bound in sorted(set(request.bounds)))
