@@ -35,6 +35,7 @@ from publius.releases.own_texts import (
     OwnTexts,
     examine,
     unfit_sentence,
+    unsigned_sentence,
 )
 from publius.releases.plan import AS_READ, Plan
 from publius.releases.preflight import language_of_words, look
@@ -164,7 +165,9 @@ def test_what_the_rows_tell_whoever_holds_the_texts_is_computed_on_them(tmp_path
         signed = [texts[at]["author"] for at in places]
         named += exact_success(law[places], signed).sum() if places else 0
         without += max(Counter(signed).values(), default=0)
-    assert own.naming == Naming(pytest.approx(named / 60), pytest.approx(without / 60), 60, told=True)
+    assert own.naming == Naming(
+        pytest.approx(named / 60), pytest.approx(without / 60), 60, told=True, topics=3
+    )
     assert own.naming.named > own.naming.without
     alone = exact_success(law, [row["author"] for row in texts]).mean()
     most = max(Counter(row["author"] for row in texts).values()) / 60
@@ -245,6 +248,31 @@ def test_where_the_topics_of_most_texts_are_not_known_nothing_tells_what_rows_ad
         assert max(each.added for each in ways if each.told) == pytest.approx(only.added)
 
 
+@pytest.mark.parametrize(("column", "told"), [(0, False), (1, False), (2, False), (3, True), (4, True)])
+def test_a_column_of_far_fewer_topics_than_attackers_were_told_tells_less(column, told):
+    """One value in all rows, or yes and no, says less of a text than whoever knows its topic knows."""
+    naming = None if not column else Naming(0.03, 0.003, 300, told=True, topics=column)
+    own = OwnTexts(300, 0, 0, naming=naming, untold=Naming(0.03, 0.003, 300, told=False))
+    assert ("nobody said so" not in (own.no_evidence(0.05, topics=4) or "")) is told
+    assert own.no_evidence(0.05, topics=0) is None
+    by_reference = Naming(0.03, 0.003, 300, told=True, topics=1, guessed=True)
+    assert replace(own, otherwise=(by_reference,)).no_evidence(0.05, topics=4) is None or not column
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_who_is_named_in_some_rows_is_looked_at_by_these(every):
+    """Rows that name nobody are as of one author each, which is milder; those that are named tell of their authors."""
+    holder, authors = own_texts._Holder(), Counter()
+    for at in range(240):
+        author = f"a{at % 40}" if at // 40 % every == 0 else None
+        authors[author] += 1
+        holder.add(None, (), author, np.eye(20)[at % 20])
+    ways = holder.ways(authors, told=False)
+    assert max(each.added for each in ways) >= 0.8 * (0.5 - 1 / 40)
+    assert len(ways) == 1 + (every > 1)
+    assert all(each.authors for each in ways) is (every < 3)
+
+
 @pytest.mark.parametrize("column", ["blank", "alone", "few", "some", "all"])
 def test_what_a_column_of_topics_does_not_tell_the_reference_does(tmp_path, plan, monkeypatch, column):
     """Whoever holds a text knows what it is about, whatever stands in a column of it."""
@@ -290,8 +318,9 @@ def test_what_the_rows_tell_is_told_by_all_that_stands_in_them(tmp_path, plan):
 def test_what_rows_tell_of_authors_beyond_what_a_verdict_asks_stands_beside_it(plan):
     """Where one author has most of a topic its label names them, on purpose: no verdict says so."""
     own = OwnTexts(
-        60, 0, 0, naming=Naming(0.873, 0.869, 60, told=True), untold=Naming(0.869, 0.073, 60, told=False)
-    )
+        60, 0, 0, naming=Naming(0.873, 0.869, 60, told=True), untold=Naming(0.869, 0.073, 60, told=False),
+        authors=AuthorCounts(10, 0, 6, 6, 1.0, 5.0),
+    )  # fmt: skip
     said = "is told no topic names the author of 86.9 % of them from one row, and of 7.3 %"
     assert own.no_evidence(0.05) is None
     assert [said in each for each in own.warnings()] == [True]
@@ -300,14 +329,24 @@ def test_what_rows_tell_of_authors_beyond_what_a_verdict_asks_stands_beside_it(p
     assert not [*less.warnings()]
     assert not account._own_naming({"own": less.record()})
     assert not account._own_naming({"own": None})
-    named = replace(own, authors=AuthorCounts(10, 0, 6, 6, 1.0, 5.0))
-    unsigned = replace(own, untold=Naming(0.05, 0.02, 60, told=False, authors=False))
-    for found, said in ((named, False), (unsigned, True)):
-        assert (own_texts.UNSIGNED in found.warnings()) is said
-        assert (own_texts.UNSIGNED in account._own_naming({"own": found.record()})) is said
-        assert (
-            own_texts.UNSIGNED in account._attacked({"measurements": None, "own": found.record()})
-        ) is said
+    counted = AuthorCounts(10, 0, 6, 6, 1.0, 5.0)
+    for found, which in (
+        (replace(own, authors=counted), None),
+        (replace(own, authors=replace(counted, unnamed=3)), None),
+        (replace(own, authors=replace(counted, unnamed=4)), "4 of your own texts"),
+        (
+            replace(own, authors=None, untold=Naming(0.05, 0.02, 60, told=False, authors=False)),
+            "your own texts",
+        ),
+    ):
+        said = unsigned_sentence(60 if found.authors is None else found.authors.unnamed, 60)
+        assert said == found.unsigned
+        assert (said is None) is (which is None)
+        assert which is None or which in said
+        for told in (account._own_naming({"own": found.record()}), " ".join(found.warnings())):
+            assert ("Nobody said who wrote" in told) is (which is not None)
+        attacked = account._attacked({"measurements": None, "own": found.record()})
+        assert ("Nobody said who wrote" in attacked) is (which is not None)
 
 
 def test_of_many_texts_those_are_looked_at_that_stand_anywhere(monkeypatch):

@@ -31,6 +31,9 @@ LARGEST_STEPS: Final = 24
 """How many epsilons are tried for one of the two ends, doubling, halving and narrowing."""
 
 
+_TOO_FEW: Final = "calibration needs an adversary for authors and a classifier for topics: try all"
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Aim:
@@ -247,11 +250,8 @@ def calibrate(
 
     evaluation.run([Cell("clean", None, 0)], workers=workers, progress=progress)
     unprotected = next(line for line in summarize(evaluation.results()) if line.clean)
-    if {task for _, task in unprotected.findings} != {
-        "author",
-        "topic",
-    }:  # before anything else takes its time
-        raise UsageError("calibration needs an adversary for authors and a classifier for topics: try all")
+    if {task for _, task in unprotected.findings} != {"author", "topic"}:  # before anything takes its time
+        raise UsageError(_TOO_FEW)
     if request.bounded and request.bounds:
         trials = tuple(measure(bound) for bound in sorted(set(request.bounds)))
     else:
@@ -268,7 +268,8 @@ def _trial(line: SummaryLine, epsilon: float, facts: Mapping[str, Any]) -> Trial
         if (told := knowing_topic(each, facts)) is not None
     ]
     topic = line.best("topic")
-    assert topic is not None  # noqa: S101  # `calibrate` has looked
+    if topic is None:
+        raise UsageError(_TOO_FEW)
     author, by = max(authors, key=lambda found: found[0].value)
     return Trial(epsilon, author, by, topic.accuracy, topic.adversary, line.same_topic)
 

@@ -78,6 +78,7 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         in_all=verdict is not None and verdict.in_all,
         adds_at_most=limits.adds_at_most,
         author_at_most=limits.author_at_most,
+        topics=0 if results.facts["floor"] is None else len(results.facts["topics"]),
     )
 
 

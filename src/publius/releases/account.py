@@ -34,7 +34,7 @@ from publius.privacy.promise import (
 )
 from publius.releases.contents import SUMMARY
 from publius.releases.label_shares import unnamed_sentence
-from publius.releases.own_texts import UNSIGNED, Naming, unfit_sentence
+from publius.releases.own_texts import Naming, unfit_sentence, unsigned_sentence
 from publius.releases.plan import AS_READ, DECLARED_VALUE, ORDERED_TEXT, OWN_IDS, WHOSE
 from publius.settings import AboutSettings
 from publius.text.author_names import without_invisible
@@ -299,8 +299,9 @@ def _own_naming(found: Mapping[str, Any]) -> str:
     own = found["own"] or {}
     if own.get("untold") is None:
         return ""
-    untold = Naming(**own["untold"])
-    said = UNSIGNED if own["authors"] is None and not untold.authors else untold.telling
+    texts = own["documents"]
+    unnamed = texts if own["authors"] is None else own["authors"]["unnamed"]
+    said = unsigned_sentence(unnamed, texts) or Naming(**own["untold"]).telling
     return "" if said is None else f" {said}."
 
 

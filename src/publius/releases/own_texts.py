@@ -70,11 +70,17 @@ NOT_SHUFFLED: Final = (
 )
 """Why no verdict stands. What an id tells cannot be looked up: a name, initials, a customer's number, a day."""
 
-UNSIGNED: Final = (
-    "Nobody said who wrote your own texts, so each was looked at as of an author of its own: whoever wrote several "
-    "that are alike is named more often"
-)
-"""What a look at texts without authors leaves open."""
+
+def unsigned_sentence(unnamed: int, texts: int) -> str | None:
+    """A sentence on what a look at texts without authors leaves open; None where hardly one has none."""
+    if unnamed <= FEW_ROWS * texts:
+        return None
+    which = "your own texts" if unnamed == texts else f"{unnamed:,} of your own texts"
+    return (
+        f"Nobody said who wrote {which}, so each was looked at as of an author of its own: whoever wrote several that "
+        "are alike is named more often"
+    )
+
 
 TOLD: Final = {True: f"what a text is about, if {SHARED} authors or more have that topic,", False: "no topic"}
 """What whoever holds the texts knows of each beside its row, in the page's words."""
@@ -90,6 +96,9 @@ _BESIDE: Final = 60
 
 _BUSY: Final = 4
 """Times the documents of the median author whose author may be no single one: see `_Holder.ways`."""
+
+_EQUAL: Final = 1e-6
+"""What probabilities of equal texts differ by, as they are held."""
 
 _FEWEST: Final = 10
 """Authors of whom fewer may be those who typed the texts: as few attacked ones are no evidence either."""
@@ -210,6 +219,7 @@ class Naming:
         told: whether he is told the topic of each that several authors have.
         authors: whether these are known. Where they are not each text counts as of an author of its own, as one without
             author does beside others.
+        topics: how many topics these are.
         guessed: whether what he is told is what the release or its reference takes a text to be about, not a column.
     """
 
@@ -218,6 +228,7 @@ class Naming:
     texts: int
     told: bool
     authors: bool = True
+    topics: int = 0
     guessed: bool = False
 
     @classmethod
@@ -227,7 +238,7 @@ class Naming:
         shares, said = (found.named, found.without), (found.told, found.authors, found.guessed)
         if not all(type(each) in (int, float) and 0 <= each <= 1.000001 for each in shares):
             raise ValueError("no shares")
-        if type(found.texts) is not int or not all(type(each) is bool for each in said):
+        if not type(found.texts) is type(found.topics) is int or not all(type(each) is bool for each in said):
             raise ValueError("no counts")
         return found
 
@@ -327,11 +338,11 @@ class OwnTexts:
         return ((self.fit_none or 0) + self.hardly_known) / texts if texts else 0.0
 
     def no_evidence(
-        self, adds_at_most: float | None = None, author_at_most: float | None = None, *, topics: bool = True
+        self, adds_at_most: float | None = None, author_at_most: float | None = None, *, topics: int = 1
     ) -> str | None:
         """Why attacks on public texts are no evidence for these ones, in a sentence; None where they may be.
 
-        Given are the limits on authors that the verdict is on; ``topics`` says whether the attackers were told any.
+        Given are the limits on authors that the verdict is on; ``topics`` says of how many the attackers were told.
         """
         if self.placed:
             return NOT_SHUFFLED
@@ -348,11 +359,11 @@ class OwnTexts:
                 "(in more than half of their rows), or let more of them be named, and no attack on public texts was "
                 "given them: leave them out, or, where a label stands beside them, make their values coarser"
             )
-        if self.unfit <= TOO_MANY and topics and self.naming is None and self.untold is not None:
+        if self.unfit <= TOO_MANY and topics and self.untold is not None and not self._told_as_much(topics):
             return (
-                "attackers on public texts were told what each is about, and of these very texts nobody said so: what "
-                "rows add to that was not computed. Name their column of topics, learn the reference with --label, or "
-                "attack texts without topics"
+                f"attackers on public texts were told what each is about, of {how_many(topics, 'topic')}, and of these "
+                "very texts nobody said so, or of far fewer topics: what rows add to that was not computed. Name "
+                "their column of topics, learn the reference with --label, or attack texts without topics"
             )
         if self.unfit <= TOO_MANY:
             first = (self.naming if topics else None) or self.untold
@@ -364,6 +375,20 @@ class OwnTexts:
         return (
             f"{self.unfit:.0%} of the texts to be released fit none of the public texts, and above {TOO_MANY:.0%} an "
             "attack on public texts says nothing about them"
+        )
+
+    def _told_as_much(self, topics: int) -> bool:
+        """Whether whoever holds the texts was told about as much of what they are about as one of so many topics is."""
+        told = [way for way in (self.naming, *self.otherwise) if way is not None and way.told]
+        return any(way.guessed or 3 * max(1, way.topics) >= 2 * topics for way in told)
+
+    @property
+    def unsigned(self) -> str | None:
+        """The same of these texts; None where nothing is open."""
+        if self.untold is None:
+            return None
+        return unsigned_sentence(
+            self.documents if self.authors is None else self.authors.unnamed, self.documents
         )
 
     def warnings(self) -> Iterator[str]:
@@ -382,8 +407,8 @@ class OwnTexts:
             yield f"NO EVIDENCE: {why}{way_out}"
         elif self.untold is not None and (said := self.untold.telling) is not None:
             yield said
-        if self.authors is None and self.untold is not None and not self.untold.authors:
-            yield UNSIGNED
+        if self.unsigned is not None:
+            yield self.unsigned
         if self.subjects:
             found = "; ".join(
                 f"{', '.join(each.words)} ({percent(each.share)} of yours, {percent(each.before)} of the public ones)"
@@ -623,38 +648,55 @@ class _Holder:
         tried: list[Container[str | int]] = [frozenset()] if named else []
         tried += [busy] if busy else []
         tried += [_EVERYBODY] if len(named) < _FEWEST else []
+        unnamed = self._texts - sum(named.values())
         found: list[Naming | None] = []
         for apart in tried:
             topics = self._known(apart) if told else frozenset()
             texts = sum(self._topics[name].texts for name in topics)
-            if not told or texts >= MOSTLY * self._texts:
-                found.append(self.naming(told=told, apart=apart))
-            if told and MOSTLY * self._texts <= texts < self._texts:
+            if told and texts < MOSTLY * self._texts:
+                continue
+            found.append(self.naming(told=told, apart=apart))
+            if told and texts < self._texts:
                 found.append(self.naming(told=told, apart=apart, alone=True))
-        return [each for each in found if each is not None]
+            if named and unnamed > FEW_ROWS * self._texts:
+                found.append(self.naming(told=told, apart=apart, signed=True))
+        signed = unnamed <= MOSTLY * self._texts
+        return [replace(each, authors=each.authors and signed) for each in found if each is not None]
 
     def naming(
-        self, *, told: bool, apart: Container[str | int] = frozenset(), alone: bool = False
+        self,
+        *,
+        told: bool,
+        apart: Container[str | int] = frozenset(),
+        alone: bool = False,
+        signed: bool = False,
     ) -> Naming | None:
-        """How often he is right of all texts, or of those ``alone`` whose topic he is told; None with one author.
+        """How often he is right of all texts, of those ``alone`` whose topic he is told, or of the ``signed`` ones.
+
+        None with one author.
 
         Texts of authors who are taken ``apart`` are of one each. He is told a topic that `SHARED` authors have, and of
         other texts that they have none: one that few have says who they are, so readers know it no more than an empty
         one.
         """
-        parts = self._parts(self._known(apart) if told else frozenset(), apart)[alone:]
-        parts = [part for part in parts if any(part[0])]
-        if len({text.author for groups, _ in parts for group in groups for text in group}) < 2:
+        known = self._known(apart) if told else frozenset()
+        size, named, without, texts = 0.0, 0.0, 0.0, 0
+        authors: set[str | int] = set()
+        for groups, weight in self._parts(known, apart)[alone:]:
+            judged = [
+                [text for text in group if not signed or isinstance(text.author, str)] for group in groups
+            ]
+            looked, held = sum(map(len, judged)), sum(map(len, groups))
+            if not looked:
+                continue
+            authors |= {text.author for group in judged for text in group}
+            each = weight * looked / held  # how many of all that are judged each of these stands for
+            size, texts = size + each, texts + looked
+            named += each * sum(_named(group, signed=signed) for group in groups) / looked
+            without += each * _of_busiest(Counter(text.author for text in group) for group in judged) / looked
+        if len(authors) < 2:
             return None
-        size, named, without, texts = 0, 0.0, 0.0, 0
-        for groups, weight in parts:
-            looked = sum(map(len, groups))
-            size, texts = size + weight, texts + looked
-            named += weight * sum(map(_named, groups)) / looked
-            without += (
-                weight * _of_busiest(Counter(text.author for text in group) for group in groups) / looked
-            )
-        return Naming(named / size, without / size, texts, told, apart is not _EVERYBODY)
+        return Naming(named / size, without / size, texts, told, apart is not _EVERYBODY, len(known))
 
     def _known(self, apart: Container[str | int]) -> frozenset[str]:
         """The topics that may be told."""
@@ -704,12 +746,27 @@ def _apart(group: Sequence[_Held], apart: Container[str | int]) -> list[_Held]:
     ]
 
 
-def _named(group: Sequence[_Held]) -> float:
-    """How many of the texts whoever holds them names rightly from their rows: of each outcome its likeliest author."""
+def _named(group: Sequence[_Held], *, signed: bool = False) -> float:
+    """How many of the texts whoever holds them names rightly from their rows: of each outcome its likeliest author.
+
+    Where those that name their authors are judged alone all of them are among whom he looks.
+    """
     laws: defaultdict[tuple[str, ...], dict[str | int, Float64Array]] = defaultdict(dict)
     for text in group:
         laws[text.kept][text.author] = laws[text.kept].get(text.author, np.zeros(len(text.law))) + text.law
-    return sum(float(np.max([*each.values()], axis=0).sum()) for each in laws.values())
+    found = 0.0
+    for each in laws.values():
+        rows = np.array([*each.values()])
+        best = rows.max(axis=0)
+        if signed:  # of equals each is as likely
+            likeliest = rows >= best - _EQUAL
+            best = (
+                best
+                * likeliest[[isinstance(author, str) for author in each]].sum(axis=0)
+                / likeliest.sum(axis=0)
+            )
+        found += float(best.sum())
+    return found
 
 
 @final

@@ -250,7 +250,7 @@ def judged(
     elif manifest["kind"] != SUMMARY and manifest.get("numbers") != SHUFFLED:
         why = NOT_SHUFFLED
     elif own is not None:
-        topics = measured.floor is not None
+        topics = 0 if measured.floor is None else max(1, measured.topics)
         why = own.no_evidence(measured.adds_at_most, measured.author_at_most, topics=topics)
     elif manifest.get("labels"):
         why = (

@@ -15,7 +15,8 @@ from publius.errors import DataError, UnknownWordError, UsageError, extra
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.mechanism import Mechanism
 from publius.noise.randomness import entropy, system_rng
-from publius.releases.plan import Plan
+from publius.privacy.promise import promise
+from publius.releases.plan import Plan, placed
 from publius.releases.protect import protect
 from publius.settings import (
     DEMO_EPSILON,
@@ -105,7 +106,7 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         """
         self.plan_ = self._plan()
         self.guarantee_ = self.plan_.guarantee
-        self.promise_ = self.plan_.manifest(0)["promise"]
+        self.promise_ = promise(self.guarantee_, private=True) + placed(None)
         self.released_ = self._released_columns()
         counts = texts_or_counts(self, X, reset=True)[1]
         self.columns_: IndexArray | None = None

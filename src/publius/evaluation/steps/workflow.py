@@ -127,7 +127,7 @@ class ReleaseWorkflow:
         with self._step("measure"):
             found = measuring.measure(self.walk, self.folder, self._progress())
         limits, older = self.walk.limits, self.walk.older
-        topics = older is not None and older.topics is not None
+        topics = 0 if older is None or older.topics is None else len({*older.topics})
         why = self.own().no_evidence(limits.adds_at_most, limits.author_at_most, topics=topics)
         self.judged = replace(found, unlike=why)
         return self.judged
@@ -302,7 +302,7 @@ def release_apart(
             if walk.measurable:
                 flow.measure()
                 found = measured_for(walk.plan().manifest(0), made / EVALUATION)
-                topics = found.floor is not None
+                topics = 0 if found.floor is None else max(1, found.topics)
                 why = flow.own().no_evidence(found.adds_at_most, found.author_at_most, topics=topics)
                 measured = withdrawn(found, why)
                 if flow.refused is not None and not (after_fail and flow.refused == FAIL):
