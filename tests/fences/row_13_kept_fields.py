@@ -140,6 +140,7 @@ def _never_far_above(patch: pytest.MonkeyPatch) -> None:
 
 
 def _no_busiest(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(own_texts, "_busy", lambda authors: frozenset())
     patch.setattr(own_texts, "_of_busiest", lambda groups: 0)
     _never_far_above(patch)
 

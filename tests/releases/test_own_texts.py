@@ -588,6 +588,16 @@ def test_a_kept_column_is_not_told_of_who_wrote_much_in_all_places(tmp_path, pla
         assert examine(corpus, plan, author_field="author", kept=["place"]).telling == telling
 
 
+def test_a_kept_column_is_told_of_behind_a_name_that_many_rows_have(tmp_path, plan):
+    """Of 240 rows 30 % say "Name withheld"; each place is that of two of the others, who are told by it."""
+    found = []
+    for n, row in enumerate(rows(240)):
+        writer = "Name withheld" if n % 10 < 3 else f"w{n % 8}"
+        found.append({**row, "place": f"p{n % 4}", "author": writer})
+    corpus = corpus_of(store(tmp_path / "t.jsonl", found), keep=("author", "place"))
+    assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
+
+
 def test_a_look_against_a_release_reads_a_folder_as_its_release_did(tmp_path, plan, home):
     """The command that start prints is a look at the same rows, or nobody could sign for what it finds."""
     fitted().save(home / "references" / "toy")

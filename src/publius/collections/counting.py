@@ -147,16 +147,19 @@ class Counting:
         themes: or None.
         subjects: or None.
         encoding: how texts become words; all of them count.
+        beside: words that are looked up with those of themes and subjects, though nothing counts them: what is a word
+            there stands in no piece here.
     """
 
     def __init__(
-        self, strata: Strata, themes: Themes | None, subjects: PublicSubjects | None, encoding: Encoding
-    ) -> None:
+        self, strata: Strata, themes: Themes | None, subjects: PublicSubjects | None, encoding: Encoding,
+        beside: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.strata, self.themes, self.subjects = strata, themes, subjects
         self._encoding = encoding
         theme_words = () if themes is None else themes.vocabulary
         subject_words = () if subjects is None else subjects.vocabulary
-        words = tuple(dict.fromkeys((*theme_words, *subject_words)))
+        words = tuple(dict.fromkeys((*theme_words, *subject_words, *beside)))
         self._words = _Words(words, {word: place for place, word in enumerate(words)})
         places = self._words.places
         self._of_themes = np.array([places[word] for word in theme_words], np.int64)

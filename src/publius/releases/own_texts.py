@@ -639,12 +639,7 @@ class _Holder:
         nobody here knows it; where he is told that of some, these count alone, too.
         """
         named = {author: count for author, count in authors.items() if author is not None}
-        usual = median_low(named.values()) if named else 0
-        busy = frozenset(
-            author
-            for author, count in named.items()
-            if count > FEW_ROWS * self._texts and count > _BUSY * usual
-        )
+        busy = _busy(authors)
         tried: list[Container[str | int]] = [frozenset()] if named else []
         tried += [busy] if busy else []
         tried += [_EVERYBODY] if len(named) < _FEWEST else []
@@ -787,7 +782,28 @@ class _Sharing:
 
     @property
     def tells(self) -> bool:
-        """Whether few share a kept value, or it helps whoever names the busiest author, alone or beside a label."""
+        """Whether few share a kept value, or it helps whoever names the busiest author, alone or beside a label.
+
+        So it does where those who have far more rows than others are nobody: see `_busy`.
+        """
+        busy = _busy(sum(self._labelled.values(), Counter[str]()))
+        return self._tells or (bool(busy) and self._without(busy)._tells)
+
+    def _without(self, names: Container[str]) -> _Sharing:
+        """The same where rows with these names name nobody."""
+        found = _Sharing()
+        for own, counts in (
+            (found._written, self._written),
+            (found._labelled, self._labelled),
+            (found._beside, self._beside),
+        ):
+            for key, each in counts.items():
+                for name, rows in each.items():
+                    own[key]["" if name in names else name] += rows  # type: ignore[index]  # its own keys
+        return found
+
+    @property
+    def _tells(self) -> bool:
         whole = sum(self._labelled.values(), Counter[str]())
         if any(_few(each) or _far_above(each, whole) for each in self._written.values()):
             return True
@@ -797,6 +813,14 @@ class _Sharing:
         beside = _of_busiest(self._beside.values()) - _of_busiest(self._labelled.values())
         named = whole.total() - whole[""]  # of these alone somebody can be right
         return max(few, mostly) > FEW_ROWS * whole.total() or max(alone, beside) > FEW_ROWS * named
+
+
+def _busy(authors: Mapping[Any, int]) -> frozenset[str]:
+    """Names that may be nobody's, or of those who typed the texts: of far more texts than others have."""
+    named = {author: count for author, count in authors.items() if author}
+    usual = median_low(named.values()) if named else 0
+    least = FEW_ROWS * sum(authors.values())
+    return frozenset(author for author, count in named.items() if count > least and count > _BUSY * usual)
 
 
 def _few(group: Counter[str]) -> bool:

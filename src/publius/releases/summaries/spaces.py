@@ -65,6 +65,12 @@ class Spaces:
         """For each theme, sentences of the public texts that may be quoted; empty where none may."""
         return quotes(self.reference)
 
+    @property
+    def looked_up(self) -> tuple[str, ...]:
+        """The words of themes and subjects: public texts were counted by all, whatever is asked of others."""
+        counted = self.reference.counted
+        return () if counted is None else (*counted.themes.vocabulary, *self.subjects.vocabulary)
+
     @classmethod
     def of(cls, reference: Reference | str | None, embeddings: str | None = None) -> Spaces:
         """Of a reference, by name or open; without one of the packaged themes."""

@@ -121,6 +121,7 @@ class Summary:
             self.spaces.themes if self.has("themes") else None,
             self.spaces.subjects if self.has("subjects") else None,
             self.spaces.encoding,
+            self.spaces.looked_up,
         )
 
     def __getstate__(self) -> dict[str, Any]:
