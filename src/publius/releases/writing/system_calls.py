@@ -66,7 +66,8 @@ _REFUSED: Final = {
     "ioperm": (173, None), "setuid": (105, 146), "setgid": (106, 144), "setreuid": (113, 145), "setregid": (114, 143),
     "setgroups": (116, 159), "setresuid": (117, 147), "setresgid": (119, 149), "setfsuid": (122, 151),
     "setfsgid": (123, 152), "capset": (126, 91), "setsid": (112, 157), "open_tree_attr": (467, 467),
-    "statmount": (457, 457), "listmount": (458, 458), "statfs": (137, 43), "fstatfs": (138, 44), "ustat": (136, None), "sysfs": (139, None),
+    "statmount": (457, 457),
+    "listmount": (458, 458), "statfs": (137, 43), "fstatfs": (138, 44), "ustat": (136, None), "sysfs": (139, None),
 }  # fmt: skip
 """Number of each call on the two architectures; None where it has none.
 
