@@ -158,6 +158,7 @@ def test_many_more_documents_than_fit_in_a_buffer():
     assert few.per_author == last.per_author
 
 
+@pytest.mark.long
 def test_memory_is_that_of_the_authors():
     """At most 100 bytes an author at the highest point, and no more for twice the documents."""
 

@@ -273,17 +273,17 @@ def test_who_is_named_in_some_rows_is_looked_at_by_these(every):
     assert all(each.authors for each in ways) is (every < 3)
 
 
-@pytest.mark.parametrize("column", ["blank", "alone", "few", "some", "all"])
+@pytest.mark.parametrize("column", ["blank", "space", "alone", "few", "some", "all"])
 def test_what_a_column_of_topics_does_not_tell_the_reference_does(tmp_path, plan, monkeypatch, column):
     """Whoever holds a text knows what it is about, whatever stands in a column of it."""
     monkeypatch.setattr(Prototype, "shows_topics", False)
-    told = {"blank": "", "alone": "t{0}", "few": "t{1}", "all": "t"}
+    told = {"blank": "", "space": " ", "alone": "t{0}", "few": "t{1}", "all": "t"}
     texts = [
         row
         | ({} if column == "some" and n % 20 else {"topic": told.get(column, row["topic"]).format(n, n // 3)})
         for n, row in enumerate(rows(60))
     ]
-    corpus = corpus_of(store(tmp_path / "t.jsonl", texts), keep=["topic", "author"])
+    corpus = replace(corpus_of(store(tmp_path / "t.jsonl", texts)), beside=("topic", "author"))
     bare = examine(corpus, plan, author_field="author").naming
     found = examine(corpus, plan, "topic", "author")
     assert bare in {found.naming, *found.otherwise}

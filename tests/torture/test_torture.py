@@ -222,6 +222,7 @@ def test_fuzzing_shares_its_runs_among_processes(monkeypatch):
     assert fuzz.fuzzed("csv", 1200, 7, at_once=1000) == (1003, "KeyError: 'x'")
 
 
+@pytest.mark.long
 def test_fuzzing_says_how_far_it_is(capsys):
     read = []
     one = counting(read.append, "csv", 1000)

@@ -513,7 +513,8 @@ def examine(
                 beside = tuple(item.labels[name] for name in kept)
                 author = None if author_field is None else counted_key(item.labels.get(author_field))
                 taken_for = None if topics is None else topics[at]
-                holder.add(item.labels.get(topic_field or "") or taken_for, beside, author, row)
+                said = str(item.labels.get(topic_field or "") or "").strip()  # a blank says nothing
+                holder.add(said or taken_for, beside, author, row)
                 if topic_field is not None and topics is not None:
                     told_by_reference.add(taken_for, beside, author, row)
         if not plan.mechanism.reads_texts:
