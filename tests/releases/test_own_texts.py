@@ -238,7 +238,7 @@ def test_where_the_topics_of_most_texts_are_not_known_nothing_tells_what_rows_ad
     corpus = corpus_of(store(tmp_path / "t.jsonl", texts), keep=["topic", "author"])
     found = examine(corpus, plan, "topic", "author")
     assert (found.naming is None) is (named < 30)
-    assert ("nobody said so" in (found.no_evidence(1.0, topics=True) or "")) is (named < 30)
+    assert ("about nobody said" in (found.no_evidence(1.0, topics=True) or "")) is (named < 30)
     assert found.no_evidence(1.0, topics=False) is None
     if named == 30:
         told = [row for row in texts if row["topic"]]
@@ -253,10 +253,20 @@ def test_a_column_of_far_fewer_topics_than_attackers_were_told_tells_less(column
     """One value in all rows, or yes and no, says less of a text than whoever knows its topic knows."""
     naming = None if not column else Naming(0.03, 0.003, 300, told=True, topics=column)
     own = OwnTexts(300, 0, 0, naming=naming, untold=Naming(0.03, 0.003, 300, told=False))
-    assert ("nobody said so" not in (own.no_evidence(0.05, topics=4) or "")) is told
+    assert ("about nobody said" not in (own.no_evidence(0.05, topics=4) or "")) is told
     assert own.no_evidence(0.05, topics=0) is None
+    if (why := own.no_evidence(0.05, topics=4)) is not None:
+        found = {
+            "verdict": f"NO EVIDENCE: {why}",
+            "measurements": {"on_authors": "NO EVIDENCE"},
+            "evidence": "proven",
+        }
+        assert account.verdict_said(found).startswith(
+            "what the rows add for readers who know what these documents"
+        )
     by_reference = Naming(0.03, 0.003, 300, told=True, topics=1, guessed=True)
-    assert replace(own, otherwise=(by_reference,)).no_evidence(0.05, topics=4) is None or not column
+    if naming is not None:
+        assert replace(own, otherwise=(by_reference,)).no_evidence(0.05, topics=4) is None
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])

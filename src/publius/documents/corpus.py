@@ -231,8 +231,7 @@ class Corpus:
         for path in self.paths:
             with os_errors("read", path):
                 told = path.stat()
-                inside = root / path.relative_to(self.path)
-                if not self.links and os.path.realpath(path) != str(inside):
+                if not self.links and Path(os.path.realpath(path)) != root / path.relative_to(self.path):
                     raise OSError(errno.ELOOP, "a folder above it is a link")
             found.append((told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns))
         return tuple(found)

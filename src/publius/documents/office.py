@@ -107,7 +107,7 @@ def _file_fault(path: Path, *, archive: bool) -> str | None:
     try:
         with zipfile.ZipFile(path) as parts:
             found = parts.infolist()
-    except Exception as error:
+    except Exception as error:  # as in `whole_text`
         _raise_of_system(path, error)
         return "it is damaged, encrypted or of another kind than its name says: save it again"
     unpacked = sum(part.file_size for part in found)
@@ -128,9 +128,7 @@ def whole_text(
         return bad_row("", str(refused))
     except DataError:
         return bad_row("", BAD_GZIP)
-    except (
-        Exception
-    ) as error:  # of a library, on a file that it cannot read: its message may quote the content
+    except Exception as error:  # of a library on a damaged file: its message may quote the content
         _raise_of_system(path, error)
         return bad_row("", f"it cannot be read as {kind}: save it again, whole and not encrypted")
     if len(text) > RECORD_LIMIT:

@@ -69,16 +69,15 @@ class Arrivals:
 
 def stamp_of(path: AnyPath) -> Stamp | None:
     """Size and time of a file now, for whoever was told that it is complete; None where it has gone."""
-    try:
-        state = os.stat(path)
-    except FileNotFoundError:
-        return None
-    except OSError:  # a link to itself, say: whoever reads it is told
-        with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError):
+        try:
+            state = os.stat(path)
+        except FileNotFoundError:
+            raise
+        except OSError:  # a link to itself, say: whoever reads it is told
             state = os.lstat(path)
-            return state.st_size, state.st_mtime_ns
-        return None
-    return state.st_size, state.st_mtime_ns
+        return state.st_size, state.st_mtime_ns
+    return None
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

@@ -167,10 +167,7 @@ class _Source(io.RawIOBase):
 
 
 def no_link(path: AnyPath, flags: int) -> int:
-    """An opener for what was found to be a plain file: neither a link nor a pipe that came there since is waited for.
-
-    `OSError` for either.
-    """
+    """Open what was found to be a plain file; `OSError`, and no waiting, for a link or a pipe in its place."""
     descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor

@@ -737,6 +737,11 @@ def verdict_said(found: Mapping[str, Any]) -> str:
             "these documents are unlike the public texts that were attacked, so the test says nothing about them, and "
             f"only {standing} stands."
         )
+    if "what rows add to that was not computed" in verdict:
+        return (
+            "what the rows add for readers who know what these documents are about was not computed, since nobody said "
+            f"what they are about, so only {standing} stands."
+        )
     if "no attack on public texts was given" in verdict or "was not looked at" in verdict:
         return (
             "what stands in the rows beside the result, columns that were kept, ids or their order, may say who wrote "

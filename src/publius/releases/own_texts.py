@@ -77,8 +77,8 @@ def unsigned_sentence(unnamed: int, texts: int) -> str | None:
         return None
     which = "your own texts" if unnamed == texts else f"{unnamed:,} of your own texts"
     return (
-        f"Nobody said who wrote {which}, so each was looked at as of an author of its own: whoever wrote several that "
-        "are alike is named more often"
+        f"Nobody said who wrote {which}, so each was treated as if by a different author. Authors of several similar "
+        "texts are named more often"
     )
 
 
@@ -236,7 +236,7 @@ class Naming:
         """The one that was written down; `ValueError` for what is none."""
         found = cls(**facts)
         shares, said = (found.named, found.without), (found.told, found.authors, found.guessed)
-        if not all(type(each) in (int, float) and 0 <= each <= 1.000001 for each in shares):
+        if not all(type(each) in (int, float) and 0 <= each <= 1 + _EQUAL for each in shares):
             raise ValueError("no shares")
         if not type(found.texts) is type(found.topics) is int or not all(type(each) is bool for each in said):
             raise ValueError("no counts")
@@ -361,9 +361,9 @@ class OwnTexts:
             )
         if self.unfit <= TOO_MANY and topics and self.untold is not None and not self._told_as_much(topics):
             return (
-                f"attackers on public texts were told what each is about, of {how_many(topics, 'topic')}, and of these "
-                "very texts nobody said so, or of far fewer topics: what rows add to that was not computed. Name "
-                "their column of topics, learn the reference with --label, or attack texts without topics"
+                f"attackers on public texts were told which of {how_many(topics, 'topic')} each is about. What these "
+                "texts are about nobody said, or only by far fewer topics, so what rows add to that was not computed. "
+                "Name their column of topics, learn the reference with --label, or attack texts without topics"
             )
         if self.unfit <= TOO_MANY:
             first = (self.naming if topics else None) or self.untold
@@ -384,7 +384,7 @@ class OwnTexts:
 
     @property
     def unsigned(self) -> str | None:
-        """The same of these texts; None where nothing is open."""
+        """The sentence on what a look at these texts leaves open; None where it leaves nothing."""
         if self.untold is None:
             return None
         return unsigned_sentence(
@@ -669,11 +669,9 @@ class _Holder:
     ) -> Naming | None:
         """How often he is right of all texts, of those ``alone`` whose topic he is told, or of the ``signed`` ones.
 
-        None with one author.
-
-        Texts of authors who are taken ``apart`` are of one each. He is told a topic that `SHARED` authors have, and of
-        other texts that they have none: one that few have says who they are, so readers know it no more than an empty
-        one.
+        None where these have fewer than two authors. Texts of authors who are taken ``apart`` are of one each. He is
+        told a topic that `SHARED` authors have, and of other texts that they have none: one that few have says who they
+        are, so readers know it no more than an empty one.
         """
         known = self._known(apart) if told else frozenset()
         size, named, without, texts = 0.0, 0.0, 0.0, 0
@@ -745,7 +743,7 @@ def _apart(group: Sequence[_Held], apart: Container[str | int]) -> list[_Held]:
 def _named(group: Sequence[_Held], *, signed: bool = False) -> float:
     """How many of the texts whoever holds them names rightly from their rows: of each outcome its likeliest author.
 
-    Where those that name their authors are judged alone all of them are among whom he looks.
+    Of ``signed`` texts those that name their authors are counted, though he looks among all.
     """
     laws: defaultdict[tuple[str, ...], dict[str | int, Float64Array]] = defaultdict(dict)
     for text in group:
