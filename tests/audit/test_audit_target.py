@@ -241,9 +241,9 @@ def test_what_a_target_prints_is_no_part_of_the_verdict(tmp_path, capfd):
 
 def test_a_call_that_does_not_return_is_ended(tmp_path, monkeypatch):
     """With what it has started."""
-    monkeypatch.setattr("publius.audit.lines.SECONDS", 2.0)
+    monkeypatch.setattr("publius.audit.lines.SECONDS", 1.0)
     raised = audited(tmp_path, "hangs")[2].exception
-    assert (raised.exit_code, "gave no answer within 2 s" in str(raised)) == (65, True)
+    assert (raised.exit_code, "gave no answer within 1 s" in str(raised)) == (65, True)
 
 
 @pytest.mark.parametrize(

@@ -421,7 +421,8 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(private, older, tmp_path
     assert {path.name for path in tmp_path.iterdir()} == {"complaints.csv", "older.csv"}
 
 
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGKILL])
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_interrupted_and_continued(private, older, tmp_path, number):
     pytest.importorskip("sklearn")
     arguments = ["start", str(private), "--public", str(older), "--preserve", "topic", "--bound", "7", "--yes",
@@ -446,6 +447,7 @@ def test_interrupted_and_continued(private, older, tmp_path, number):
     assert {path.name for path in tmp_path.iterdir()} == {"complaints.csv", "older.csv", "out"}
 
 
+@pytest.mark.long  # the explorer's start is the same workflow, and is tried
 def test_a_bound_that_was_only_proposed_is_not_released_after_a_fail(private, tmp_path):
     pytest.importorskip("sklearn")
     told = store(tmp_path / "told.csv", one_thing_each(80))

@@ -85,8 +85,9 @@ def test_watch(apart):
     assert figure(apart(torture_watch, 100, 3), "watch kills") == 3
 
 
+@pytest.mark.long
 @fork_only
-@pytest.mark.parametrize(("stride", "kills"), [(12, 2), pytest.param(1, 30, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("stride", "kills"), [(12, 2), (1, 30)])
 def test_watch_killed_before_each_step(apart, stride, kills):
     assert figure(apart(torture_watch_steps, stride), "watch steps") >= kills
 

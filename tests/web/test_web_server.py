@@ -261,7 +261,9 @@ def test_the_command_serves_until_interrupted_and_says_nothing(running, tmp_path
 
 
 @pytest.mark.parametrize(
-    "signals", [["SIGHUP"], ["SIGINT", "SIGINT"]], ids=["its terminal closes", "interrupted twice"]
+    "signals",
+    [["SIGHUP"], pytest.param(["SIGINT", "SIGINT"], marks=pytest.mark.long)],
+    ids=["its terminal closes", "interrupted twice"],
 )
 def test_whatever_ends_it_no_text_that_was_given_stays_on_the_disk(embeddings, tmp_path, signals):
     """While somebody still sends a file: the second interrupt does not wait for him."""
