@@ -132,6 +132,34 @@ def test_datasets(mechanism, tmp_path, monkeypatch):
     assert datasets.load_from_disk(tmp_path / "saved")["topic"][:] == kept["topic"][:]
 
 
+def test_a_dataset_is_one_release_however_it_is_cut(mechanism, ledger, tmp_path, monkeypatch):
+    """Each batch was charged, checked and numbered as if it were a table of its own."""
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    datasets = importlib.import_module("datasets") if plugin("datasets") else None
+    datasets.disable_progress_bars()
+    monkeypatch.setattr(importlib.import_module("tqdm").tqdm, "monitor_interval", 0)  # else a thread stays
+    protect = plugin("datasets").protect_dataset
+    settings = {"length": 20, "stop_words": "none", "batch_size": 2}
+
+    def source(ids, texts):
+        return datasets.Dataset.from_dict({"id": ids, "text": texts})
+
+    numbered, _ = protect(source([*"abcde"], TEXTS), mechanism, number=True, **settings)
+    assert numbered["id"][:] == ["1", "2", "3", "4", "5"]
+    with pytest.raises(DocumentError, match="document 5"):
+        protect(source([*"abcde"], [*TEXTS[:4], None]), mechanism, ledger=ledger, **settings)
+    with pytest.raises(DocumentError, match="document 5"):  # has the id of the first
+        protect(source([*"abcda"], TEXTS), mechanism, ledger=ledger, **settings)
+    assert [*ledger.accounts()] == []
+    protect(source(["e"], TEXTS[:1]), mechanism, ledger=ledger, **settings)
+    with pytest.raises(BudgetError, match="nothing debited"):
+        protect(source([*"abcde"], TEXTS), mechanism, ledger=ledger, **settings)
+    assert [ledger.document(each).releases for each in "e"] == [1]
+    assert len([*ledger.accounts()]) == 1
+    with pytest.raises(UsageError, match="give one split"):
+        protect(datasets.DatasetDict(train=source([*"ab"], TEXTS[:2])), mechanism, **settings)
+
+
 # Queries
 
 

@@ -27,7 +27,7 @@ from publius.releases.plan import Plan
 from publius.releases.writing import run
 from publius.releases.writing.confinement import confine
 from publius.releases.writing.exemplar import FEWEST, PASSAGE, Exemplar, passages
-from publius.releases.writing.llm import fault_of, prompt
+from publius.releases.writing.llm import fault_of, prompt, without_thoughts
 from publius.releases.writing.released_bags import ReleasedBag
 from publius.releases.writing.writer import WriterInput
 from publius.settings import ReleaseSettings, WritingSettings
@@ -606,6 +606,24 @@ def test_an_answer_that_will_not_do_is_asked_for_again_and_then_left_out_with_th
 def test_thoughts_are_no_part_of_an_answer(write):
     with chat_server(lambda number, request: f"<think>hm\n\nhm</think>\n{GOOD}") as server:
         assert {line["text"] for line in write(llm(server))[2]} == {GOOD}
+
+
+def test_thoughts_take_time_in_proportion_to_their_length():
+    """Beginnings without an end took the square of it: minutes for an answer of 4 MiB."""
+    many = "<think>" * 2**19
+    assert without_thoughts(many + GOOD) == many + GOOD
+    assert without_thoughts(f"<think>a</think>{GOOD}<think>b</think>{many}") == GOOD + many
+
+
+def test_half_a_surrogate_pair_is_left_out_with_the_reason(write):
+    """JSON can say one and UTF-8 cannot: it was an internal error, and the run ended."""
+    with chat_server(lambda number, request: "\ud800 " + GOOD if number % 2 else GOOD) as server:
+        code, _, lines = write(llm(server), "--attempts", 1)
+    assert code == 0
+    assert {line["text"] for line in lines} == {GOOD, None}
+    assert {line.get("fault") for line in lines if line["text"] is None} == {
+        "the model's answer was no text of Unicode"
+    }
 
 
 def test_nothing_is_sent_off_this_machine_unless_allowed(write, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from itertools import chain
@@ -61,21 +61,17 @@ def protect_table(
         mechanism, length=length, keep=keep, unknown=unknown, stop_words=stop_words, ordered=ordered
     )
     layout = Layout.of(plan)
-    columns = [text_field, *([] if number else [id_field]), *keep, *filter(None, [subject_field])]
     whole = _arrow(table)
-    rows = _rows(whole, columns, keep)
-    documents = [
-        accepted(item)
-        for item in documents_of(
-            rows,
+    documents = list(
+        documents_in(
+            [whole],
             id_field=id_field,
             text_field=text_field,
             keep=keep,
             number=number,
             subject_field=subject_field,
-            gaps=True,
         )
-    ]
+    )
     as_they_came = {**({} if number else {"id": id_field}), **{name: name for name in keep}}
     beside = {name: _as_it_came(whole.column(column)) for name, column in as_they_came.items()}
     if ledger is not None:
@@ -86,6 +82,31 @@ def protect_table(
         made = made.set_column(made.column_names.index(name), name, values)
     made = made.combine_chunks()  # the table that came may be cut at bytes of its texts (R23)
     return made.replace_schema_metadata({**(made.schema.metadata or {}), MANIFEST: manifest})
+
+
+def documents_in(
+    tables: Iterable[pyarrow.Table],
+    *,
+    id_field: str = InputSettings.id_field,
+    text_field: str = InputSettings.text_field,
+    keep: Sequence[str] | str = (),
+    number: bool = False,
+    subject_field: str | None = None,
+) -> Iterator[Document]:
+    """The documents of Arrow tables that are parts of one, read as `protect_table` reads it; raises the same."""
+    keep = _named(keep)
+    columns = [text_field, *([] if number else [id_field]), *keep, *filter(None, [subject_field])]
+    rows = chain.from_iterable(_rows(table, columns, keep) for table in tables)
+    read = documents_of(
+        rows,
+        id_field=id_field,
+        text_field=text_field,
+        keep=keep,
+        number=number,
+        subject_field=subject_field,
+        gaps=True,
+    )
+    return map(accepted, read)
 
 
 def _as_it_came(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:

@@ -2,32 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
 from publius.documents.row_readers import import_parquet
+from publius.errors import UsageError
 from publius.noise.randomness import entropy
+from publius.privacy.ledger import Ledger
 from publius.releases.plugins.texts import Mechanism, ProtectedTable
-from publius.releases.tables import plan_of, protect_table
+from publius.releases.tables import documents_in, plan_of, protect_table
 
 _OF_PLAN: Final = ("length", "keep", "unknown", "stop_words", "ordered")
+_OF_ROWS: Final = ("id_field", "text_field", "keep", "number", "subject_field")
 
 
 def protect_dataset(
-    dataset: Any, mechanism: Mechanism, *, batch_size: int = 1000, num_proc: int | None = None, **options: Any
+    dataset: Any,
+    mechanism: Mechanism,
+    *,
+    batch_size: int = 1000,
+    num_proc: int | None = None,
+    ledger: Ledger | None = None,
+    **options: Any,
 ) -> ProtectedTable:
     """``dataset.map`` with `publius.protect_table`: a dataset of bags in the same order, and its manifest.
 
     ``options`` are those of `publius.protect_table`; a kept class becomes its name, as text. Nothing is taken from the
     cache of datasets and no draw of this call can be found there by another: the name of its entry is random.
+    All rows are read before any is drawn, and a ``ledger`` charges them in one step. Raises what
+    `publius.protect_table` raises, and `UsageError` for what is no ``datasets.Dataset``.
     """
+    from datasets import Dataset
+
+    if not isinstance(dataset, Dataset):
+        raise UsageError(
+            f"a {type(dataset).__name__} is no datasets.Dataset: give one split, such as source['train'], and of a "
+            "stream what Dataset.from_generator makes of it"
+        )
     plan = plan_of(mechanism, **{name: value for name, value in options.items() if name in _OF_PLAN})
-    made = dataset.with_format("arrow").map(
-        partial(protect_table, mechanism=mechanism, **options),
+    tables = dataset.with_format("arrow")
+    read_as = {name: value for name, value in options.items() if name in _OF_ROWS}
+    documents = documents_in(tables.iter(batch_size), **read_as)
+    charged = [document.charged for document in documents]
+    if ledger is not None:
+        ledger.spend(plan.charges(ledger, charged))
+    made = tables.map(
+        partial(_part, mechanism=mechanism, **options), with_indices=True,
         batched=True, batch_size=batch_size, num_proc=num_proc, remove_columns=dataset.column_names,
         load_from_cache_file=False, new_fingerprint=entropy(16).hex(),
     )  # fmt: skip
     return ProtectedTable(_bare(made), plan.manifest(len(made)))
+
+
+def _part(table: Any, places: Sequence[int], *, number: bool = False, **options: Any) -> Any:
+    """The rows of a batch; numbers are those of the rows in the dataset."""
+    made = protect_table(table, number=number, **options)
+    if not number:
+        return made
+    place = made.column_names.index("id")
+    numbers = import_parquet()[0].array([str(each + 1) for each in places], made.schema.field(place).type)
+    return made.set_column(place, "id", numbers)
 
 
 def _bare(made: Any) -> Any:

@@ -23,6 +23,7 @@ from publius.text.bag import UNKNOWN
 FEWEST_WORDS: Final = 8
 _TOKENS_A_WORD: Final = 6  # with what a reasoning model thinks before it answers
 _THOUGHTS: Final = regex.compile(r"<think>.*?</think>", regex.DOTALL)
+_HALF_A_PAIR: Final = regex.compile(r"\p{Surrogate}")
 _REFUSAL: Final = regex.compile(
     r"\b(?:I(?:['’]m| am) (?:sorry|unable|not able)|I (?:can(?:not|['’]t)|won['’]t|must decline)"
     r"|as an? (?:AI|language model)|as a large language model)\b",
@@ -57,7 +58,7 @@ class LanguageModelWriter(AbstractTextWriter):
             text = patiently(
                 lambda: self._asked(released.id, messages), settings.attempts, self._stopped.wait
             )
-            text = _THOUGHTS.sub("", text).strip()
+            text = without_thoughts(text).strip()
             fault = fault_of(text, settings)
             if fault is None:
                 return Written(text, {"model": self._model.name})
@@ -95,9 +96,20 @@ def prompt(released: ReleasedBag, settings: WritingSettings) -> list[Message]:
     ]
 
 
+def without_thoughts(text: str) -> str:
+    """An answer without what a reasoning model thinks aloud first; thoughts without an end are part of it.
+
+    In time linear in its length: after the last end no beginning is looked at.
+    """
+    thought, end, rest = text.rpartition("</think>")
+    return f"{_THOUGHTS.sub('', thought + end)}{rest}"
+
+
 def fault_of(text: str, settings: WritingSettings) -> str | None:
     """The fault of an answer, in words for people; None where there is none."""
     count = len(text.split())
+    if _HALF_A_PAIR.search(text):
+        return "no text of Unicode"
     if _REFUSAL.search(text[:_LOOKED_AT]):
         return "a refusal"
     if count < FEWEST_WORDS:
