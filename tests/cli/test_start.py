@@ -694,6 +694,23 @@ def test_a_private_text_among_the_public_ones_is_found_however_it_is_written(old
         read.check_apart(["another text of more than eight words that nobody published", change(public)])
 
 
+def test_the_same_short_texts_on_both_sides_are_refused(tmp_path):
+    """No answer of few words is said to be somebody's; that most of a file's are in the other is no chance."""
+    answers = [
+        f"the {kind} was {how} on day {n}"
+        for n in range(20)
+        for kind in ("card", "loan")
+        for how in ("late", "lost")
+    ]
+    rows = [{"text": text, "topic": "ab"[n % 2], "author": f"a{n % 30}"} for n, text in enumerate(answers)]
+    read = PublicCorpus.read(Choices(public=str(store(tmp_path / "short.csv", rows)), preserve="topic"))
+    others = [f"the {kind} was closed by night {n}" for n in range(50) for kind in ("branch", "bank")]
+    read.check_apart([*answers[:30], *others, *["yes", "none"] * 90])
+    for copied in (answers, answers[::2], [*answers, *others[:70]]):
+        with pytest.raises(PolicyError, match="of the texts to be released are among"):
+            read.check_apart(copied)
+
+
 def test_texts_that_quote_a_public_one_are_not_among_the_public_ones(older):
     read = PublicCorpus.read(Choices(public=str(older), preserve="topic"))
     quoted = read.learned[0]["text"]

@@ -18,6 +18,7 @@ from publius.evaluation.steps.answers import Choices
 from publius.files import folders
 from publius.releases.writing import run
 from publius.settings import CountedWordSettings, PublicWordSettings, WritingSettings
+from publius.text.tokenizer import Vocabulary
 from publius.vectors.learning import public_words
 from publius.vectors.learning.reference import (
     Reference,
@@ -55,6 +56,14 @@ def _authors(folder: Path) -> None:
     # Three digits stand by chance in a digest or a number.
     assert not [word for word in told if len(word) > 8 and word.encode() in stored]
     assert found.source["public_words"]["counted_by"] == "authors"
+
+
+def _in_many_texts(folder: Path) -> None:
+    """Where nobody knows who wrote them, a name in however many texts may be in those of one person."""
+    found = _learned(folder, PublicWordSettings(authors_at_least=2, leave_out=public_words.NAMES))
+    assert "card" in found
+    assert "zelinkowa" not in found, "a name in eight texts became public where two are enough"
+    assert found.source["public_words"]["counted_by"] == "texts"
 
 
 def _unsaid(folder: Path) -> None:
@@ -106,6 +115,19 @@ def _by_texts(monkeypatch: pytest.MonkeyPatch) -> None:
         return count([replace(each, author=str(place)) for place, each in enumerate(found)])
 
     monkeypatch.setattr(public_words.WordCount, "of", by_texts)
+
+
+def _rare_by_number(patch: pytest.MonkeyPatch) -> None:
+    found = public_words.rare_words
+
+    def by_number(
+        count: public_words.WordCount, at_least: int, general: Vocabulary | None
+    ) -> list[public_words.RareWord]:
+        return [
+            each for each in found(count, at_least, general) if each.holders < public_words.RARE * at_least
+        ]
+
+    patch.setattr(learning, "rare_words", by_number)
 
 
 def _identifiers(folder: Path) -> None:
@@ -235,6 +257,12 @@ def _any_topic(monkeypatch: pytest.MonkeyPatch) -> None:
 FENCES = (
     Fence(1, "a name in eight letters of one author does not become public", _authors, _by_texts),
     Fence(1, "no column is taken for that of authors by a name that others have, too", _unsaid, _by_any_name),
+    Fence(
+        1,
+        "a name in many texts is left out where nobody knows who wrote them",
+        _in_many_texts,
+        _rare_by_number,
+    ),
     Fence(1, "one person counts once however the name is written", _one_person, _as_written),
     Fence(1, "nor does it with vectors that are learned from labelled text", _vectors, _by_texts),
     Fence(1, "long numbers, mail and links never become public", _identifiers, _as_words),

@@ -264,9 +264,23 @@ def test_a_column_of_far_fewer_topics_than_attackers_were_told_tells_less(column
         assert account.verdict_said(found).startswith(
             "what the rows add for readers who know what these documents"
         )
-    by_reference = Naming(0.03, 0.003, 300, told=True, topics=1, guessed=True)
-    if naming is not None:
-        assert replace(own, otherwise=(by_reference,)).no_evidence(0.05, topics=4) is None
+    for of_reference, enough in ((2, False), (3, True)):
+        guess = Naming(0.03, 0.003, 300, told=True, topics=of_reference, guessed=True)
+        found = replace(own, otherwise=(guess,)).no_evidence(0.05, topics=4)
+        assert (found is None) is (told or enough)
+
+
+def test_a_column_that_says_nearly_always_the_same_tells_less(tmp_path, plan):
+    """What a column tells is not how many values it has: six of sixty texts have another than the rest."""
+    for counts, told in (((54, 3, 3), False), ((20, 20, 20), True)):
+        values = [value for value, count in zip("abc", counts, strict=True) for _ in range(count)]
+        texts = [
+            {**row, "topic": value, "author": f"{value}{n}"}
+            for n, (row, value) in enumerate(zip(rows(60), values, strict=True))
+        ]
+        corpus = corpus_of(store(tmp_path / f"{counts[0]}.jsonl", texts), keep=["topic", "author"])
+        own = replace(examine(corpus, plan, "topic", "author"), fit_none=0, hardly_known=0, otherwise=())
+        assert ("about nobody said" not in (own.no_evidence(1.0, topics=3) or "")) is told
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])
@@ -335,6 +349,13 @@ def test_what_rows_tell_of_authors_beyond_what_a_verdict_asks_stands_beside_it(p
     assert own.no_evidence(0.05) is None
     assert [said in each for each in own.warnings()] == [True]
     assert said in account._own_naming({"own": own.record()})
+    several = Naming(0.022, 0.002, 60, told=False, apart=True)
+    apart = replace(own, naming=None, untold=several, otherwise=(own.naming, own.untold))
+    lines = " ".join(account.own_sentences(apart.record()))
+    assert lines.index(said) < lines.index("of 2.2 % of them from one row")
+    assert "counts as of an author of its own." in lines
+    assert said in " ".join(apart.warnings())
+    assert said in account._own_naming({"own": apart.record()})
     less = replace(own, untold=Naming(0.12, 0.07, 60, told=False))
     assert not [*less.warnings()]
     assert not account._own_naming({"own": less.record()})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ from publius.releases.digests import file_digests
 from publius.releases.label_shares import LabelShares
 from publius.releases.manifests import matching, place_in
 from publius.releases.measured import Finding, Measured, Share
+from publius.releases.own_texts import equally_common
 from publius.releases.page_parts import percent, percent_up
 from publius.settings import EvaluationSettings, Task, VerdictSettings, names_of
 from publius.text.tokenizer import PROFILES, StopWords
@@ -78,7 +80,9 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         in_all=verdict is not None and verdict.in_all,
         adds_at_most=limits.adds_at_most,
         author_at_most=limits.author_at_most,
-        topics=0 if results.facts["floor"] is None else len(results.facts["topics"]),
+        topics=0
+        if results.facts["floor"] is None
+        else equally_common(Counter(results.facts["topic_numbers"]).values()),
     )
 
 

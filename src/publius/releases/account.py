@@ -34,7 +34,7 @@ from publius.privacy.promise import (
 )
 from publius.releases.contents import SUMMARY
 from publius.releases.label_shares import unnamed_sentence
-from publius.releases.own_texts import Naming, unfit_sentence, unsigned_sentence
+from publius.releases.own_texts import Naming, unfit_sentence, unsigned_sentence, ways_said
 from publius.releases.plan import AS_READ, DECLARED_VALUE, ORDERED_TEXT, OWN_IDS, WHOSE
 from publius.settings import AboutSettings
 from publius.text.author_names import without_invisible
@@ -301,8 +301,9 @@ def _own_naming(found: Mapping[str, Any]) -> str:
         return ""
     texts = own["documents"]
     unnamed = texts if own["authors"] is None else own["authors"]["unnamed"]
-    said = unsigned_sentence(unnamed, texts) or Naming(**own["untold"]).telling
-    return "" if said is None else f" {said}."
+    ways = ways_said(Naming(**own["untold"]), otherwise=(Naming(**each) for each in own["otherwise"]))
+    said = (unsigned_sentence(unnamed, texts), next(filter(None, (way.telling for way in ways)), None))
+    return "".join(f" {each}." for each in said if each is not None)
 
 
 def _right(found: Mapping[str, Any]) -> str:
@@ -926,10 +927,11 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
         )
     else:
         yield "Nobody counted the documents of each author: the promise is per document."
-    for naming in (own["naming"], own["untold"]):
-        if naming is not None:
-            found = Naming(**naming)
-            yield f"Computed on {found.texts:,} of your own texts: whoever holds them and {found.sentence}."
+    first, second, *others = (
+        None if each is None else Naming(**each) for each in (own["naming"], own["untold"], *own["otherwise"])
+    )
+    for found in ways_said(first, second, otherwise=filter(None, others)):
+        yield f"Computed on {found.texts:,} of your own texts: whoever holds them and {found.sentence}."
     if own["untold"] is None:
         yield (
             "What the rows tell of the authors of these very texts was not computed: nothing is found in texts, the "

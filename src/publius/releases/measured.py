@@ -80,7 +80,8 @@ class Measured:
         in_all: whether those are on all the authors named, and not on what the release adds.
         adds_at_most: the limit on what the release adds; None where there is none.
         author_at_most: the limit on all the authors named; None where there is none.
-        topics: of how many topics the attacked texts are, which attackers were told; 0 where of none.
+        topics: of how many topics the attacked texts are, which attackers were told, as equally common ones; 0 where of
+            none.
     """
 
     about: tuple[tuple[str, str], ...]

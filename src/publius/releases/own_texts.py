@@ -109,13 +109,26 @@ _MANY: Final = 1024
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
 )
-FORMAT: Final = 9
+FORMAT: Final = 10
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
 _BATCH: Final = 512
 _SUBJECTS: Final = 10
 _WORDS: Final = 6
 _LIMIT: Final = 2**24
+
+
+def equally_common(counts: Iterable[int]) -> int:
+    """How many equally common topics tell as much as topics of so many texts each: e to their entropy, rounded.
+
+    Examples:
+        >>> equally_common([100, 100, 100, 100]), equally_common([386, 7, 7]), equally_common([])
+        (4, 1, 0)
+
+    """
+    sizes = np.array([count for count in counts if count], np.float64)
+    shares = sizes / sizes.sum()
+    return round(float(np.exp(-(shares * np.log(shares)).sum()))) if len(sizes) else 0
 
 
 def unfit_sentence(fit_none: int, hardly_known: int, texts: int) -> str:
@@ -219,8 +232,10 @@ class Naming:
         told: whether he is told the topic of each that several authors have.
         authors: whether these are known. Where they are not each text counts as of an author of its own, as one without
             author does beside others.
-        topics: how many topics these are.
+        topics: how many topics he is told, as equally common ones (`equally_common`), or by how many the release or its
+            reference tells texts apart.
         guessed: whether what he is told is what the release or its reference takes a text to be about, not a column.
+        apart: whether each text of authors of far more than others, or of all, counts as of an author of its own.
     """
 
     named: float
@@ -230,12 +245,13 @@ class Naming:
     authors: bool = True
     topics: int = 0
     guessed: bool = False
+    apart: bool = False
 
     @classmethod
     def of_record(cls, facts: Mapping[str, Any]) -> Self:
         """The one that was written down; `ValueError` for what is none."""
         found = cls(**facts)
-        shares, said = (found.named, found.without), (found.told, found.authors, found.guessed)
+        shares, said = (found.named, found.without), (found.told, found.authors, found.guessed, found.apart)
         if not all(type(each) in (int, float) and 0 <= each <= 1 + _EQUAL for each in shares):
             raise ValueError("no shares")
         if not type(found.texts) is type(found.topics) is int or not all(type(each) is bool for each in said):
@@ -256,6 +272,10 @@ class Naming:
             else f"names the text of a row for {percent(self.named)} of them, and for {percent(self.without)} without "
             "the row"
         )
+        if self.authors and self.apart:
+            said += (
+                ", where each text of those who wrote far more than others counts as of an author of its own"
+            )
         return f"is told {TOLD_BY_REFERENCE if self.guessed else TOLD[self.told]} {said}"
 
     @property
@@ -277,6 +297,16 @@ class Naming:
             f"whoever holds {self.texts:,} of these very texts and {self.sentence}, which is more than the limit "
             "allows: an attack on public texts says nothing about these"
         )
+
+
+def ways_said(*first: Naming | None, otherwise: Iterable[Naming]) -> list[Naming]:
+    """The ways that are told people: those in which rows add most, each after that of the names as they stand."""
+    plain = [way for way in otherwise if not way.apart]
+    found: list[Naming] = []
+    for way in filter(None, first):
+        alike = [each for each in plain if each.told == way.told] if way.apart else []
+        found += [*sorted(alike, key=lambda each: each.guessed != way.guessed)[:1], way]
+    return found
 
 
 @final
@@ -380,7 +410,7 @@ class OwnTexts:
     def _told_as_much(self, topics: int) -> bool:
         """Whether whoever holds the texts was told about as much of what they are about as one of so many topics is."""
         told = [way for way in (self.naming, *self.otherwise) if way is not None and way.told]
-        return any(way.guessed or 3 * max(1, way.topics) >= 2 * topics for way in told)
+        return any(3 * max(1, way.topics) >= 2 * topics for way in told)
 
     @property
     def unsigned(self) -> str | None:
@@ -405,8 +435,9 @@ class OwnTexts:
         if (why := self.no_evidence()) is not None:
             way_out = "" if self.placed or self.telling else ". Give public texts that are like yours"
             yield f"NO EVIDENCE: {why}{way_out}"
-        elif self.untold is not None and (said := self.untold.telling) is not None:
-            yield said
+        else:
+            said = (way.telling for way in ways_said(self.untold, otherwise=self.otherwise))
+            yield from itertools.islice(filter(None, said), 1)
         if self.unsigned is not None:
             yield self.unsigned
         if self.subjects:
@@ -508,7 +539,7 @@ def examine(
                 tuple(item.labels[name] for name in kept), label, None if author is None else str(author)
             )
         if law is not None:
-            topics = None if topics_of is None else topics_of(places, law)
+            topics = None if topics_of is None else topics_of[0](places, law)
             for at, (item, row) in enumerate(zip(batch, law, strict=True)):
                 beside = tuple(item.labels[name] for name in kept)
                 author = None if author_field is None else counted_key(item.labels.get(author_field))
@@ -533,8 +564,12 @@ def examine(
         if cells is not None and counting is not None:
             subjects = counting.cells(texts, [0] * len(texts)) % len(cells)
             cells += np.bincount(subjects, minlength=len(cells))
-    of_column = [replace(each, guessed=topic_field is None) for each in holder.ways(authors, told=True)]
-    of_reference = [replace(each, guessed=True) for each in told_by_reference.ways(authors, told=True)]
+    of_column, of_reference = (each.ways(authors, told=True) for each in (holder, told_by_reference))
+    if topic_field is None:
+        of_column, of_reference = [], of_column
+    of_reference = [
+        replace(each, guessed=True, topics=topics_of[1] if topics_of else 0) for each in of_reference
+    ]
     told = [*of_column, *of_reference]
     untold = holder.ways(authors, told=False)
     first, second = (max(ways, key=lambda each: each.added, default=None) for ways in (told, untold))
@@ -551,15 +586,17 @@ def examine(
     )  # fmt: skip
 
 
-def _topics(plan: Plan) -> Callable[[Sequence[IndexArray], Float64Array], list[str]] | None:
-    """The topic of each text where no column says it, from its places and its law; None where nobody can tell.
+def _topics(plan: Plan) -> tuple[Callable[[Sequence[IndexArray], Float64Array], list[str]], int] | None:
+    """The topic of each text where no column says it, from its places and its law, and how many such topics there are.
+
+    None where nobody can tell.
 
     Of a release that shows topics the likeliest label, else what the reference takes it for: whoever holds a text can
     tell what it is about.
     """
     labels = [each.label for each in plan.mechanism.outcomes]
     if plan.mechanism.shows_topics and labels:
-        return lambda places, law: [labels[at] for at in law.argmax(axis=1)]
+        return lambda places, law: [labels[at] for at in law.argmax(axis=1)], len({*labels} - {NONE_OF_THESE})
     reference = plan.vocabulary
     if not isinstance(reference, Reference) or "topic" not in reference.keeps:
         return None
@@ -567,7 +604,7 @@ def _topics(plan: Plan) -> Callable[[Sequence[IndexArray], Float64Array], list[s
     found = aspect.sets[0]
     return lambda places, law: [
         found.labels[at] for at in nearest_by(aspect.rule, aspect.positions(places), found.points)
-    ]
+    ], len({*found.labels} - {NONE_OF_THESE})
 
 
 @final
@@ -690,7 +727,15 @@ class _Holder:
             without += each * _of_busiest(Counter(text.author for text in group) for group in judged) / looked
         if len(authors) < 2:
             return None
-        return Naming(named / size, without / size, texts, told, apart is not _EVERYBODY, len(known))
+        return Naming(
+            named / size,
+            without / size,
+            texts,
+            told,
+            apart is not _EVERYBODY,
+            equally_common(self._topics[name].texts for name in known),
+            apart=bool(apart),
+        )
 
     def _known(self, apart: Container[str | int]) -> frozenset[str]:
         """The topics that may be told."""

@@ -40,6 +40,9 @@ LEARNED: Final = "learned.jsonl"
 """The folder that holds the public or older texts: its owner's only."""
 
 _TELLING: Final = 8  # words from which on no two people write the same text by chance
+_SHORT: Final = 3  # words from which on most of somebody's texts are not those of others by chance
+_LOOKED_AT: Final = 2**16
+"""Short texts that differ and are compared, at most."""
 _MARK: Final = regex.compile(r"[\p{M}\p{Cn}]")
 _PIECE: Final = 2**16
 _NO_LETTER: Final = regex.compile(r"[^\p{L}\p{N}]")
@@ -136,6 +139,11 @@ class PublicCorpus:
         return tuple(sorted({row["topic"] for row in self.learned if "topic" in row}))
 
     @property
+    def topics_attacked(self) -> tuple[str, ...]:
+        """The topic of each text that is attacked; none without a column of them."""
+        return tuple(row["topic"] for row in self.attacked if "topic" in row)
+
+    @property
     def floor(self) -> float:
         """The share of authors that is named by always naming the most frequent author of the topic."""
         groups: dict[str, Counter[str]] = {}
@@ -165,8 +173,8 @@ class PublicCorpus:
 
         Whole texts are compared: that two of them quote a third is usual where people answer each other.
         """
-        rows = (*self.learned, *self.attacked)
-        check_not_among(texts, letters_of(row["text"] for row in rows), "the public or older ones")
+        public = [row["text"] for row in (*self.learned, *self.attacked)]
+        check_not_among(texts, letters_of(public), "the public or older ones", letters_of(public, _SHORT))
 
     def check_unseen(self, learned_from: Collection[str]) -> None:
         """`UsageError` where a chosen reference ``learned_from`` texts (`letters_of`) that are to be attacked."""
@@ -178,9 +186,9 @@ class PublicCorpus:
             )
 
 
-def letters_of(texts: Iterable[str]) -> frozenset[str]:
-    """Each text that no two people write by chance, as it is compared however it is written."""
-    return frozenset(plain_letters(text) for text in texts if len(text.split()) >= _TELLING)
+def letters_of(texts: Iterable[str], words: int = _TELLING) -> frozenset[str]:
+    """Each text that no two people write by chance, of so many ``words``, as it is compared however it is written."""
+    return frozenset(plain_letters(text) for text in texts if len(text.split()) >= words)
 
 
 def texts_at(path: Path, text_field: str) -> Iterator[str]:
@@ -191,9 +199,23 @@ def texts_at(path: Path, text_field: str) -> Iterator[str]:
     return (item.text for item in corpus if isinstance(item, Document))
 
 
-def check_not_among(texts: Iterable[str], public: Collection[str], which: str) -> None:
-    """`PolicyError` where one of the ``texts`` to be released is among ``public`` ones (`letters_of`)."""
-    if shared := sum(plain_letters(text) in public for text in texts):
+def check_not_among(
+    texts: Iterable[str], public: Collection[str], which: str, short: Collection[str] = frozenset()
+) -> None:
+    """`PolicyError` where one of the ``texts`` to be released is among ``public`` ones (`letters_of`).
+
+    Or where most of the ``short`` ones are: one or another of these is written twice by chance.
+    """
+    shared, looked = 0, {True: set[str](), False: set[str]()}
+    for text in texts:
+        letters = plain_letters(text)
+        if letters in public:
+            shared += 1
+        elif _SHORT <= len(text.split()) < _TELLING and sum(map(len, looked.values())) < _LOOKED_AT:
+            looked[letters in short].add(letters)
+    copied, others = len(looked[True]), len(looked[False])
+    if shared or (copied > others and copied + others >= FEWEST):
+        shared += copied
         raise PolicyError(
             f"{shared:,} of the texts to be released are among {which}: what is learned from those is public and tells "
             "of them, so name texts that are not to be released. Nothing was released"

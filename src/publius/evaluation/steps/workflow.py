@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from publius.mechanisms.threads import processors
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import RunSummary
 from publius.releases.measured import Measured
-from publius.releases.own_texts import OwnTexts
+from publius.releases.own_texts import OwnTexts, equally_common
 from publius.releases.plan import Plan
 
 if TYPE_CHECKING:  # they import the whole evaluation, which a page that is only opened does not need
@@ -127,7 +128,7 @@ class ReleaseWorkflow:
         with self._step("measure"):
             found = measuring.measure(self.walk, self.folder, self._progress())
         limits, older = self.walk.limits, self.walk.older
-        topics = 0 if older is None or older.topics is None else len({*older.topics})
+        topics = 0 if older is None else equally_common(Counter(older.topics_attacked).values())
         why = self.own().no_evidence(limits.adds_at_most, limits.author_at_most, topics=topics)
         self.judged = replace(found, unlike=why)
         return self.judged

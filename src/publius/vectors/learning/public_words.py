@@ -162,6 +162,8 @@ def check_topics(texts: Iterable[tuple[str | None, str | None]], at_least: int) 
 class RareWord:
     """A word that would become public and that hardly more use than are needed.
 
+    Where texts are counted, a word that is `telling` is rare in however many: one person may have written all of them.
+
     Attributes:
         word: as it would be public.
         holders: how many authors, or texts, use it.
@@ -178,11 +180,13 @@ def rare_words(count: WordCount, at_least: int, general: Vocabulary | None) -> l
 
     ``general``: the words of public text of any kind; None where it is not there to compare with.
     """
-    found = [
+    public = [
         RareWord(word, holders, word in count.names or (general is not None and word not in general))
         for word, holders in count.public(at_least).items()
-        if holders < RARE * at_least
     ]
+    found = (
+        each for each in public if each.holders < RARE * at_least or (each.telling and count.by == "texts")
+    )
     return sorted(found, key=lambda each: (not each.telling, each.holders, each.word))
 
 
