@@ -13,7 +13,7 @@ from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS, MECHANISMS
 
 TIGHT = 0.9
-QUICK = ("lifted", "labels", "field")
+QUICK = ("labels", "field")
 
 
 @pytest.fixture(autouse=True)

@@ -321,6 +321,7 @@ def test_what_is_not_in_a_list_of_inputs_is_tried_too(tmp_path, name, unit, size
     assert f"exact for {found['scope']}; nothing is said of other inputs" in result.stderr
 
 
+@pytest.mark.long
 def test_what_each_word_hides_all_show_together(tmp_path):
     """A law over two hundred words is stated; each word comes back a little more often than that."""
     claim = {"epsilon": None, "bound": 0.0, "vectors": None, "vocabulary": toys.MANY}

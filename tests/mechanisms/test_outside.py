@@ -389,6 +389,7 @@ with tempfile.TemporaryDirectory() as folder, service(Embeddings.load("toy"), Pa
 """
 
 
+@pytest.mark.long
 def test_it_is_drawn_by_the_explorers_service(run):
     listed, drawn, curve, promised, whole = json.loads(run("-c", _DRAWN))
     assert (whole["mechanism"], whole["bound"]) == ("first", 7)

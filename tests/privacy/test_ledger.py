@@ -376,6 +376,7 @@ def test_a_ledger_that_cannot_be_written_is_a_storage_error(ledger, path):
     assert ledger.document("a").spent == 0
 
 
+@pytest.mark.long  # the audit tries it, too: spends at once end exactly at the cap
 def test_sixteen_processes_end_exactly_at_the_cap(memory):
     """16 x 200 attempts to spend 1 against 3,000: 3,000 are admitted, 200 refused."""
     ledger = Ledger.create(memory / "ledger", budget=3000)

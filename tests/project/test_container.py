@@ -121,6 +121,7 @@ def test_the_page_on_containers_makes_what_is_mounted_for_the_user_of_the_image(
     assert watch["command"][1] == f"{mounts['./data']}/inbox"
 
 
+@pytest.mark.long
 def test_the_commands_of_the_page_do_what_it_says_without_a_container(tmp_path):
     """What the engine would start, with the folders of this machine in the places of the mounts."""
     watch = pytest.importorskip("yaml").safe_load(COMPOSE.read_text(encoding="utf-8"))["services"]["watch"]

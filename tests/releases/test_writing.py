@@ -443,7 +443,7 @@ FAULTS = [HANG, DRIP, CUT, RESET, b"<html>garbage", b'{"choices": []}', (429, WA
 NAMES = ["hang", "drip", "cut", "reset", "html", "empty", "429", "500", "503"]
 FAULTY = pytest.mark.parametrize(
     "fault",  # which answers are faults, and whether it is asked again, is for the tests of the chat
-    [pytest.param(fault, id=name, marks=() if name in ("cut", "429") else pytest.mark.long)
+    [pytest.param(fault, id=name, marks=() if name == "429" else pytest.mark.long)
      for fault, name in zip(FAULTS, NAMES, strict=True)],
 )  # fmt: skip
 

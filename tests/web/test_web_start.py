@@ -542,6 +542,7 @@ def test_a_stored_reference_takes_the_place_of_learning(client, ready, home):
         assert other not in found[2]
 
 
+@pytest.mark.long  # the command does the same, and is tried
 def test_without_public_texts_a_release_says_that_nothing_was_measured(client, ready, here):
     client.post("/v1/start/forget", json={"role": "older"})
     choice = {"preserve": "words", "epsilon": 5.0, "length": 20}
@@ -554,7 +555,7 @@ def test_without_public_texts_a_release_says_that_nothing_was_measured(client, r
     assert "--without-evidence" in ask(client, "plan", without_evidence=True, **choice).json()["start"]
 
 
-@pytest.mark.parametrize("ids", [True, False])
+@pytest.mark.parametrize("ids", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_text_stands_beside_its_own_released_row_or_beside_a_draw_that_says_it_is_one(client, here, ids):
     """Numbers are ranks in a secret order, so that nobody knows whose a row is; other files were not released."""
     rows = [
