@@ -741,7 +741,7 @@ def verdict_said(found: Mapping[str, Any]) -> str:
     if "what rows add to that was not computed" in verdict:
         return (
             "what the rows add for readers who know what these documents are about was not computed, since nobody said "
-            f"what they are about, so only {standing} stands."
+            f"what they are about, or not as finely as attackers were told, so only {standing} stands."
         )
     if "no attack on public texts was given" in verdict or "was not looked at" in verdict:
         return (

@@ -390,10 +390,12 @@ class OwnTexts:
                 "given them: leave them out, or, where a label stands beside them, make their values coarser"
             )
         if self.unfit <= TOO_MANY and topics and self.untold is not None and not self._told_as_much(topics):
+            worth = f", as by {how_many(topics, 'equally common topic')}" if topics > 1 else ""
             return (
-                f"attackers on public texts were told which of {how_many(topics, 'topic')} each is about. What these "
-                "texts are about nobody said, or only by far fewer topics, so what rows add to that was not computed. "
-                "Name their column of topics, learn the reference with --label, or attack texts without topics"
+                f"attackers on public texts were told what each is about{worth}. What these texts are about nobody "
+                "said, or only by far fewer topics, or by one for nearly all, so what rows add to that was not "
+                "computed. Name their column of topics, learn the reference with --label, or attack texts without "
+                "topics"
             )
         if self.unfit <= TOO_MANY:
             first = (self.naming if topics else None) or self.untold
