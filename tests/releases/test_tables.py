@@ -147,11 +147,13 @@ def test_what_arrow_says_of_a_cell_that_it_cannot_read_is_not_passed_on(embeddin
 
 
 @pytest.mark.parametrize("given", [{"text": ["a"]}, {"id": ["a"]}, 7, ["canary"], {"id": ["a"], "text": [object()]},
+                                   {"id": ["a"], "text": ["canary \ud800"]},
                                    pa.table([["a"], ["b"], ["c"]], names=["id", "text", "text"])])  # fmt: skip
 def test_what_is_no_table_of_documents_is_refused(embeddings, given):
     with pytest.raises(UsageError) as caught:
         protect(given, embeddings)
     assert "canary" not in str(caught.value)
+    assert caught.value.__context__ is None, "the library's error quotes a cell"
 
 
 def test_the_text_cannot_be_kept(embeddings):

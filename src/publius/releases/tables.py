@@ -157,17 +157,18 @@ def plan_of(
 
 
 def _arrow(table: Any) -> pyarrow.Table:
-    """``table`` as Arrow; no message of a failed conversion is passed on: it would quote a cell (R17)."""
+    """``table`` as Arrow; nothing of a failed conversion is passed on, not even as context: it quotes a cell (R17)."""
     pa = import_parquet()[0]
     if isinstance(table, pa.RecordBatch):
         return pa.Table.from_batches([table])
     try:
         return table if isinstance(table, pa.Table) else pa.table(table)
     except (TypeError, ValueError, KeyError, pa.ArrowException) as error:
-        raise UsageError(
-            f"{type(table).__name__} cannot be read as an Arrow table ({type(error).__name__}): give a data frame or "
-            "a table whose columns hold one type each"
-        ) from None
+        failed = type(error).__name__
+    raise UsageError(
+        f"{type(table).__name__} cannot be read as an Arrow table ({failed}): give a data frame or a table whose "
+        "columns hold one type each"
+    )
 
 
 def _rows(
