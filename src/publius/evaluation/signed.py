@@ -82,7 +82,7 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         author_at_most=limits.author_at_most,
         topics=0
         if results.facts["floor"] is None
-        else equally_common(Counter(results.facts["topic_numbers"]).values()),
+        else round(equally_common(Counter(results.facts["topic_numbers"]).values())),
     )
 
 

@@ -118,17 +118,17 @@ _WORDS: Final = 6
 _LIMIT: Final = 2**24
 
 
-def equally_common(counts: Iterable[int]) -> int:
-    """How many equally common topics tell as much as topics of so many texts each: e to their entropy, rounded.
+def equally_common(counts: Iterable[int]) -> float:
+    """How many equally common topics tell as much as topics of so many texts each: e to their entropy.
 
     Examples:
-        >>> equally_common([100, 100, 100, 100]), equally_common([386, 7, 7]), equally_common([])
-        (4, 1, 0)
+        >>> [round(equally_common(each), 1) for each in ([9, 9, 9, 9], [70, 15, 10, 5], [386, 7, 7], [])]
+        [4.0, 2.5, 1.2, 0.0]
 
     """
     sizes = np.array([count for count in counts if count], np.float64)
     shares = sizes / sizes.sum()
-    return round(float(np.exp(-(shares * np.log(shares)).sum()))) if len(sizes) else 0
+    return float(np.exp(-(shares * np.log(shares)).sum())) if len(sizes) else 0.0
 
 
 def unfit_sentence(fit_none: int, hardly_known: int, texts: int) -> str:
@@ -232,10 +232,11 @@ class Naming:
         told: whether he is told the topic of each that several authors have.
         authors: whether these are known. Where they are not each text counts as of an author of its own, as one without
             author does beside others.
-        topics: how many topics he is told, as equally common ones (`equally_common`), or by how many the release or its
-            reference tells texts apart.
+        topics: how many topics he is told; of what he guesses, by how many the release or its reference tells texts
+            apart.
         guessed: whether what he is told is what the release or its reference takes a text to be about, not a column.
         apart: whether each text of authors of far more than others, or of all, counts as of an author of its own.
+        even: how many equally common topics would tell him as much (`equally_common`).
     """
 
     named: float
@@ -246,6 +247,7 @@ class Naming:
     topics: int = 0
     guessed: bool = False
     apart: bool = False
+    even: float = 0.0
 
     @classmethod
     def of_record(cls, facts: Mapping[str, Any]) -> Self:
@@ -254,6 +256,8 @@ class Naming:
         shares, said = (found.named, found.without), (found.told, found.authors, found.guessed, found.apart)
         if not all(type(each) in (int, float) and 0 <= each <= 1 + _EQUAL for each in shares):
             raise ValueError("no shares")
+        if type(found.even) not in (int, float) or not found.even >= 0:
+            raise ValueError("no number of topics")
         if not type(found.texts) is type(found.topics) is int or not all(type(each) is bool for each in said):
             raise ValueError("no counts")
         return found
@@ -412,7 +416,7 @@ class OwnTexts:
     def _told_as_much(self, topics: int) -> bool:
         """Whether whoever holds the texts was told about as much of what they are about as one of so many topics is."""
         told = [way for way in (self.naming, *self.otherwise) if way is not None and way.told]
-        return any(3 * max(1, way.topics) >= 2 * topics for way in told)
+        return any(3 * max(1, way.topics) >= 2 * topics and 2 * max(1, way.even) >= topics for way in told)
 
     @property
     def unsigned(self) -> str | None:
@@ -569,9 +573,8 @@ def examine(
     of_column, of_reference = (each.ways(authors, told=True) for each in (holder, told_by_reference))
     if topic_field is None:
         of_column, of_reference = [], of_column
-    of_reference = [
-        replace(each, guessed=True, topics=topics_of[1] if topics_of else 0) for each in of_reference
-    ]
+    known = 0 if topics_of is None else topics_of[1]
+    of_reference = [replace(each, guessed=True, topics=known, even=known) for each in of_reference]
     told = [*of_column, *of_reference]
     untold = holder.ways(authors, told=False)
     first, second = (max(ways, key=lambda each: each.added, default=None) for ways in (told, untold))
@@ -735,8 +738,9 @@ class _Holder:
             texts,
             told,
             apart is not _EVERYBODY,
-            equally_common(self._topics[name].texts for name in known),
+            len(known),
             apart=bool(apart),
+            even=equally_common(self._topics[name].texts for name in known),
         )
 
     def _known(self, apart: Container[str | int]) -> frozenset[str]:

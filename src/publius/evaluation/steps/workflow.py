@@ -128,7 +128,7 @@ class ReleaseWorkflow:
         with self._step("measure"):
             found = measuring.measure(self.walk, self.folder, self._progress())
         limits, older = self.walk.limits, self.walk.older
-        topics = 0 if older is None else equally_common(Counter(older.topics_attacked).values())
+        topics = 0 if older is None else round(equally_common(Counter(older.topics_attacked).values()))
         why = self.own().no_evidence(limits.adds_at_most, limits.author_at_most, topics=topics)
         self.judged = replace(found, unlike=why)
         return self.judged

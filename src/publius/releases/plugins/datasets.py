@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
@@ -44,9 +45,10 @@ def protect_dataset(
     tables = dataset.with_format("arrow")
     read_as = {name: value for name, value in options.items() if name in _OF_ROWS}
     documents = documents_in(tables.iter(batch_size), **read_as)
-    charged = [document.charged for document in documents]
     if ledger is not None:
-        ledger.spend(plan.charges(ledger, charged))
+        ledger.spend(plan.charges(ledger, [document.charged for document in documents]))
+    else:
+        deque(documents, maxlen=0)
     made = tables.map(
         partial(_part, mechanism=mechanism, **options), with_indices=True,
         batched=True, batch_size=batch_size, num_proc=num_proc, remove_columns=dataset.column_names,
