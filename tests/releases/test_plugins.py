@@ -156,6 +156,12 @@ def test_a_dataset_is_one_release_however_it_is_cut(mechanism, ledger, tmp_path,
         protect(source([*"abcde"], TEXTS), mechanism, ledger=ledger, **settings)
     assert [ledger.document(each).releases for each in "e"] == [1]
     assert len([*ledger.accounts()]) == 1
+    with pytest.raises(UsageError, match="no option 'lenght': its own are id_field, keep, length"):
+        protect(source([*"xy"], TEXTS[:2]), mechanism, ledger=ledger, lenght=20, **settings)
+    assert len([*ledger.accounts()]) == 1
+    for size in (None, -1, 0):  # all rows in one batch, as `datasets` has it
+        whole, _ = protect(source([*"xy"], TEXTS[:2]), mechanism, **{**settings, "batch_size": size})
+        assert whole["id"][:] == ["x", "y"]
     with pytest.raises(UsageError, match="give one split"):
         protect(datasets.DatasetDict(train=source([*"ab"], TEXTS[:2])), mechanism, **settings)
 

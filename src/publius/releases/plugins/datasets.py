@@ -22,7 +22,7 @@ def protect_dataset(
     dataset: Any,
     mechanism: Mechanism,
     *,
-    batch_size: int = 1000,
+    batch_size: int | None = 1000,
     num_proc: int | None = None,
     ledger: Ledger | None = None,
     **options: Any,
@@ -41,17 +41,22 @@ def protect_dataset(
             f"a {type(dataset).__name__} is no datasets.Dataset: give one split, such as source['train'], and of a "
             "stream what Dataset.from_generator makes of it"
         )
+    if unknown := sorted({*options} - {*_OF_PLAN, *_OF_ROWS}):  # before anything is charged
+        raise UsageError(
+            f"protect_dataset has no option {unknown[0]!r}: its own are {', '.join(sorted({*_OF_PLAN, *_OF_ROWS}))}"
+        )
+    size = batch_size if batch_size is not None and batch_size > 0 else max(1, len(dataset))
     plan = plan_of(mechanism, **{name: value for name, value in options.items() if name in _OF_PLAN})
     tables = dataset.with_format("arrow")
     read_as = {name: value for name, value in options.items() if name in _OF_ROWS}
-    documents = documents_in(tables.iter(batch_size), **read_as)
+    documents = documents_in(tables.iter(size), **read_as)
     if ledger is not None:
         ledger.spend(plan.charges(ledger, [document.charged for document in documents]))
     else:
         deque(documents, maxlen=0)
     made = tables.map(
         partial(_part, mechanism=mechanism, **options), with_indices=True,
-        batched=True, batch_size=batch_size, num_proc=num_proc, remove_columns=dataset.column_names,
+        batched=True, batch_size=size, num_proc=num_proc, remove_columns=dataset.column_names,
         load_from_cache_file=False, new_fingerprint=entropy(16).hex(),
     )  # fmt: skip
     return ProtectedTable(_bare(made), plan.manifest(len(made)))
