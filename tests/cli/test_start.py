@@ -706,6 +706,8 @@ def test_the_same_short_texts_on_both_sides_are_refused(tmp_path):
     read = PublicCorpus.read(Choices(public=str(store(tmp_path / "short.csv", rows)), preserve="topic"))
     others = [f"the {kind} was closed by night {n}" for n in range(50) for kind in ("branch", "bank")]
     read.check_apart([*answers[:30], *others, *["yes", "none"] * 90])
+    letters = [f"this is letter {n} of somebody who wrote more than a few words" for n in range(90)]
+    read.check_apart([*letters, *answers])  # stock phrases among letters
     for copied in (answers, answers[::2], [*answers, *others[:70]]):
         with pytest.raises(PolicyError, match="of the texts to be released are among"):
             read.check_apart(copied)

@@ -158,6 +158,13 @@ def test_a_dataset_is_one_release_however_it_is_cut(mechanism, ledger, tmp_path,
     assert len([*ledger.accounts()]) == 1
     with pytest.raises(UsageError, match="no option 'lenght': its own are id_field, keep, length"):
         protect(source([*"xy"], TEXTS[:2]), mechanism, ledger=ledger, lenght=20, **settings)
+    for wrong, told in (
+        ({"keep": "words"}, "cannot be called 'words'"),
+        ({"num_proc": -1}, "at least one process"),
+    ):
+        labelled = source([*"xy"], TEXTS[:2]).add_column("words", ["a", "b"])
+        with pytest.raises(UsageError, match=told):
+            protect(labelled, mechanism, ledger=ledger, **wrong, **settings)
     assert len([*ledger.accounts()]) == 1
     for size in (None, -1, 0):  # all rows in one batch, as `datasets` has it
         whole, _ = protect(source([*"xy"], TEXTS[:2]), mechanism, **{**settings, "batch_size": size})

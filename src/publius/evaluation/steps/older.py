@@ -204,16 +204,18 @@ def check_not_among(
 ) -> None:
     """`PolicyError` where one of the ``texts`` to be released is among ``public`` ones (`letters_of`).
 
-    Or where most of the ``short`` ones are: one or another of these is written twice by chance.
+    Or where most are ``short`` ones that these have, too: one or another of them is written twice by chance.
     """
-    shared, looked = 0, {True: set[str](), False: set[str]()}
+    shared, long, looked = 0, 0, {True: set[str](), False: set[str]()}
     for text in texts:
         letters = plain_letters(text)
         if letters in public:
             shared += 1
         elif _SHORT <= len(text.split()) < _TELLING and sum(map(len, looked.values())) < _LOOKED_AT:
             looked[letters in short].add(letters)
-    copied, others = len(looked[True]), len(looked[False])
+        elif len(text.split()) >= _TELLING:
+            long += 1
+    copied, others = len(looked[True]), len(looked[False]) + long
     if shared or (copied > others and copied + others >= FEWEST):
         shared += copied
         raise PolicyError(

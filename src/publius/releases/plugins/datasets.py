@@ -11,6 +11,7 @@ from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
 from publius.noise.randomness import entropy
 from publius.privacy.ledger import Ledger
+from publius.releases.layout import Layout
 from publius.releases.plugins.texts import Mechanism, ProtectedTable
 from publius.releases.tables import documents_in, plan_of, protect_table
 
@@ -47,6 +48,9 @@ def protect_dataset(
         )
     size = batch_size if batch_size is not None and batch_size > 0 else max(1, len(dataset))
     plan = plan_of(mechanism, **{name: value for name, value in options.items() if name in _OF_PLAN})
+    Layout.of(plan)  # refuses what cannot be kept
+    if num_proc is not None and num_proc < 1:
+        raise UsageError(f"the rows are read by at least one process, not {num_proc}")
     tables = dataset.with_format("arrow")
     read_as = {name: value for name, value in options.items() if name in _OF_ROWS}
     documents = documents_in(tables.iter(size), **read_as)
