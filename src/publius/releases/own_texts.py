@@ -574,7 +574,7 @@ def examine(
     if topic_field is None:
         of_column, of_reference = [], of_column
     known = 0 if topics_of is None else topics_of[1]
-    of_reference = [replace(each, guessed=True, topics=known, even=known) for each in of_reference]
+    of_reference = [replace(each, guessed=True, topics=known) for each in of_reference]
     told = [*of_column, *of_reference]
     untold = holder.ways(authors, told=False)
     first, second = (max(ways, key=lambda each: each.added, default=None) for ways in (told, untold))

@@ -204,7 +204,7 @@ def check_not_among(
 ) -> None:
     """`PolicyError` where one of the ``texts`` to be released is among ``public`` ones (`letters_of`).
 
-    Or where most are ``short`` ones that these have, too: one or another of them is written twice by chance.
+    Or where a fifth are ``short`` ones that these have, too: one or another of them is written twice by chance.
     """
     shared, long, looked = 0, 0, {True: set[str](), False: set[str]()}
     for text in texts:
@@ -216,7 +216,7 @@ def check_not_among(
         elif len(text.split()) >= _TELLING:
             long += 1
     copied, others = len(looked[True]), len(looked[False]) + long
-    if shared or (copied > others and copied + others >= FEWEST):
+    if shared or (5 * copied > copied + others >= FEWEST):
         shared += copied
         raise PolicyError(
             f"{shared:,} of the texts to be released are among {which}: what is learned from those is public and tells "

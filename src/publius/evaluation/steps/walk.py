@@ -143,6 +143,11 @@ class Walk:
         more where they were, nothing is compared with them but their digest.
         """
         if self.older is not None:
+            if self.corpus.sha256() == self.older.sha256:
+                raise PolicyError(
+                    "the texts to be released are the public or older ones, byte for byte: what is learned from those "
+                    "is public and tells of them, so name texts that are not to be released. Nothing was released"
+                )
             self.older.check_apart(self.texts())
         if learned_from := self._learned_elsewhere():
             check_not_among(self.texts(), learned_from, "those that the reference was learned from")
