@@ -18,7 +18,7 @@ from publius.evaluation.steps.answers import Choices
 from publius.files import folders
 from publius.releases.writing import run
 from publius.settings import CountedWordSettings, PublicWordSettings, WritingSettings
-from publius.text.tokenizer import Vocabulary
+from publius.text.tokenizer import StopWords, Vocabulary
 from publius.vectors.learning import public_words
 from publius.vectors.learning.reference import (
     Reference,
@@ -62,6 +62,11 @@ def _in_many_texts(folder: Path) -> None:
     """Where nobody knows who wrote them, a name in however many texts may be in those of one person."""
     found = _learned(folder, PublicWordSettings(authors_at_least=2, leave_out=public_words.NAMES))
     assert "card" in found
+    signed = [
+        public_words.PublicText.of(f"the card came\nRegards,\n{name}", "glove", StopWords.load("none"))
+        for name in ("Ms. Ada Jackson", "JACKSON", "Jackson")
+    ]  # a word of general text
+    assert "jackson" in public_words.WordCount.of(signed).names
     assert "zelinkowa" not in found, "a name in eight texts became public where two are enough"
     assert found.source["public_words"]["counted_by"] == "texts"
 

@@ -32,6 +32,9 @@ RARE: Final = 2
 
 CountedBy = Literal["authors", "texts"]
 
+_SIGNED: Final = 4
+"""Words of a signature, at most."""
+
 # A capital after a word or a comma and a blank: not at the start of a sentence.
 _CAPITAL = regex.compile(r"(?<=[\p{Ll}\p{N},;)\u2019'] )\p{Lu}[\p{L}\p{M}'\u2019\-]*+")
 
@@ -45,7 +48,7 @@ class PublicText:
         words: in any order, stop words left out.
         label: its topic; None where there are no labels.
         author: who wrote it; None where nobody knows.
-        names: those of ``words`` that stand with a capital inside a sentence.
+        names: those of ``words`` that stand with a capital inside a sentence, or on a line like that of a signature.
         sentences: its sentences, where they may be quoted.
         uncut: ``words`` and those that point at somebody, to count it by as others are counted; None where they are
             ``words``.
@@ -67,8 +70,21 @@ class PublicText:
         plain = without_identifiers(text)
         words = [word for word in tokenize(plain, profile) if word not in stops]
         uncut = None if plain == text else [word for word in tokenize(text, profile) if word not in stops]
-        names = [word for found in _CAPITAL.findall(plain) for word in tokenize(found, profile)]
+        found = (*_CAPITAL.findall(plain), *_signatures(plain))
+        names = [word for each in found for word in tokenize(each, profile)]
         return cls(words, label, author, [word for word in names if word not in stops], sentences, uncut)
+
+
+def _signatures(text: str) -> list[str]:
+    """The lines behind the first of four words at most, each with a capital, as names stand below a letter."""
+    lines = (line.split() for line in text.splitlines()[1:])
+    return [
+        " ".join(words)
+        for words in lines
+        if 0 < len(words) <= _SIGNED
+        and all(word[0].isupper() for word in words)
+        and words[-1][-1] not in ",:"
+    ]
 
 
 @final
@@ -80,7 +96,7 @@ class WordCount:
         holders: for each word that may be public at all.
         by: what was counted.
         authors: how many there are; None where nobody knows.
-        names: the words that mostly stand with a capital inside sentences.
+        names: the words that mostly stand with a capital inside sentences or as a signature.
     """
 
     holders: Mapping[str, int] = field(repr=False)
