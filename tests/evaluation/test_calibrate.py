@@ -130,12 +130,13 @@ def test_shares_are_checked(shares):
 
 
 def test_command(tmp_path, stored):
+    """With an adversary who looks for neither authors nor topics, as there are among those of the default."""
     pytest.importorskip("jinja2", reason="extra evaluation is not installed")
     corpus = write(tmp_path / "corpus.jsonl", rows())
     result = CliRunner().invoke(app, [
         "calibrate", str(corpus), "--mechanism", "exponential", "--author-at-most", "0.9", "--topic-at-least", "0.7",
-        "--embeddings", stored, "--adversaries", "koppel,likelihood", "--repeats", "2", "--length", "60,shortest",
-        "--precision", "2", "--workers", "1", "--seed", "1", "--output", str(tmp_path / "out"), "--json",
+        "--embeddings", stored, "--adversaries", "koppel,likelihood,retrieval", "--repeats", "2", "--length",
+        "60,shortest", "--precision", "2", "--workers", "1", "--seed", "1", "--output", str(tmp_path / "out"), "--json",
     ])  # fmt: skip
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
@@ -145,19 +146,6 @@ def test_command(tmp_path, stored):
         assert each["author_epsilon"] in [None, *hides]
     assert "tell something of them" in found["warning"]
     assert (tmp_path / "out" / "length-60" / "report.html").exists()
-
-
-@pytest.mark.long
-def test_all_who_attack_by_default_are_enough(tmp_path, stored, undrawn):
-    """Some of them look for more than authors and topics: that was taken for a lack."""
-    pytest.importorskip("jinja2", reason="extra evaluation is not installed")
-    corpus = write(tmp_path / "corpus.jsonl", rows())
-    result = CliRunner().invoke(app, [
-        "calibrate", str(corpus), "--mechanism", "exponential", "--author-at-most", "0.9", "--topic-at-least", "0.7",
-        "--embeddings", stored, "--preset", "quick", "--length", "60", "--precision", "2", "--workers", "1",
-        "--output", str(tmp_path / "out"), "--json",
-    ])  # fmt: skip
-    assert result.exit_code == 0, result.output
 
 
 def test_who_names_no_authors_is_refused_before_anything_is_protected(tmp_path, stored):

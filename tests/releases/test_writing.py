@@ -622,7 +622,7 @@ def test_half_a_surrogate_pair_is_left_out_with_the_reason(write):
     assert code == 0
     assert {line["text"] for line in lines} == {GOOD, None}
     assert {line.get("fault") for line in lines if line["text"] is None} == {
-        "the model's answer was no text of Unicode"
+        "the model's answer was not valid Unicode"
     }
 
 

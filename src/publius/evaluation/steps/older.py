@@ -43,6 +43,10 @@ _TELLING: Final = 8  # words from which on no two people write the same text by 
 _SHORT: Final = 3  # words from which on most of somebody's texts are not those of others by chance
 _LOOKED_AT: Final = 2**16
 """Short texts that differ and are compared, at most."""
+OF_THEM: Final = (
+    "what is learned from those is public and tells of them, so name texts that are not to be released. Nothing was "
+    "released"
+)
 _MARK: Final = regex.compile(r"[\p{M}\p{Cn}]")
 _PIECE: Final = 2**16
 _NO_LETTER: Final = regex.compile(r"[^\p{L}\p{N}]")
@@ -208,20 +212,17 @@ def check_not_among(
     """
     shared, long, looked = 0, 0, {True: set[str](), False: set[str]()}
     for text in texts:
-        letters = plain_letters(text)
+        letters, words = plain_letters(text), len(text.split())
         if letters in public:
             shared += 1
-        elif _SHORT <= len(text.split()) < _TELLING and sum(map(len, looked.values())) < _LOOKED_AT:
-            looked[letters in short].add(letters)
-        elif len(text.split()) >= _TELLING:
+        elif words >= _TELLING:
             long += 1
+        elif words >= _SHORT and sum(map(len, looked.values())) < _LOOKED_AT:
+            looked[letters in short].add(letters)
     copied, others = len(looked[True]), len(looked[False]) + long
     if shared or (5 * copied > copied + others >= FEWEST):
         shared += copied
-        raise PolicyError(
-            f"{shared:,} of the texts to be released are among {which}: what is learned from those is public and tells "
-            "of them, so name texts that are not to be released. Nothing was released"
-        )
+        raise PolicyError(f"{shared:,} of the texts to be released are among {which}: {OF_THEM}")
 
 
 def public_columns(

@@ -21,6 +21,7 @@ from publius.evaluation.steps.looking import check_said, reading
 from publius.evaluation.steps.names import private_digest
 from publius.evaluation.steps.older import (
     LEARNED,
+    OF_THEM,
     PUBLIC,
     PublicCorpus,
     check_author_column,
@@ -145,8 +146,7 @@ class Walk:
         if self.older is not None:
             if self.corpus.sha256() == self.older.sha256:
                 raise PolicyError(
-                    "the texts to be released are the public or older ones, byte for byte: what is learned from those "
-                    "is public and tells of them, so name texts that are not to be released. Nothing was released"
+                    f"the texts to be released are the public or older ones, byte for byte: {OF_THEM}"
                 )
             self.older.check_apart(self.texts())
         if learned_from := self._learned_elsewhere():

@@ -109,7 +109,7 @@ def fault_of(text: str, settings: WritingSettings) -> str | None:
     """The fault of an answer, in words for people; None where there is none."""
     count = len(text.split())
     if _HALF_A_PAIR.search(text):
-        return "no text of Unicode"
+        return "not valid Unicode"
     if _REFUSAL.search(text[:_LOOKED_AT]):
         return "a refusal"
     if count < FEWEST_WORDS:
