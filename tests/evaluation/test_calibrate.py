@@ -10,6 +10,7 @@ from letters import AUTHORS, rows, text, write
 from publius.cli import app
 from publius.cli.console import progress_shown
 from publius.errors import PolicyError, UsageError
+from publius.evaluation import calibration
 from publius.evaluation.calibration import Aim, Trial, conclude, search, to_be_had
 from publius.evaluation.runner import read_results
 from publius.evaluation.statistics import Interval
@@ -129,14 +130,22 @@ def test_shares_are_checked(shares):
         Aim(*shares)
 
 
-def test_command(tmp_path, stored):
+def test_command(tmp_path, stored, monkeypatch):
     """With an adversary who looks for neither authors nor topics, as there are among those of the default."""
+
+    def with_another(results):
+        lines = summarize(results)
+        for line in lines:
+            line.findings["retrieval", "neighbours"] = line.findings["koppel", "author"]
+        return lines
+
+    monkeypatch.setattr(calibration, "summarize", with_another)
     pytest.importorskip("jinja2", reason="extra evaluation is not installed")
     corpus = write(tmp_path / "corpus.jsonl", rows())
     result = CliRunner().invoke(app, [
         "calibrate", str(corpus), "--mechanism", "exponential", "--author-at-most", "0.9", "--topic-at-least", "0.7",
-        "--embeddings", stored, "--adversaries", "koppel,likelihood,retrieval", "--repeats", "2", "--length",
-        "60,shortest", "--precision", "2", "--workers", "1", "--seed", "1", "--output", str(tmp_path / "out"), "--json",
+        "--embeddings", stored, "--adversaries", "koppel,likelihood", "--repeats", "2", "--length", "60,shortest",
+        "--precision", "2", "--workers", "1", "--seed", "1", "--output", str(tmp_path / "out"), "--json",
     ])  # fmt: skip
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
