@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import random
 import shlex
 import shutil
 import signal
@@ -712,6 +713,31 @@ def test_the_same_short_texts_on_both_sides_are_refused(tmp_path):
     for copied in (answers, answers[::2], [*answers, *others], [*answers[:40], *others]):
         with pytest.raises(PolicyError, match="of the texts to be released are among"):
             read.check_apart(copied)
+
+
+def test_short_texts_that_different_people_write_by_chance_are_no_copies(tmp_path):
+    """What many write stands in any two files; all of a file's in the other is more than that."""
+    draw = random.Random(3)
+
+    def answers(count):
+        how, what = (
+            ("very", "really", "not"),
+            ("good", "kind", "slow", "late", "clean", "busy", "safe", "cold"),
+        )
+        return [
+            f"{draw.choice(how)} {draw.choice(what)} and {draw.choice(how)} {draw.choice(what)}"
+            for _ in range(count)
+        ]
+
+    rows = [
+        {"text": text, "topic": "ab"[n % 2], "author": f"a{n % 90}"} for n, text in enumerate(answers(900))
+    ]
+    read = PublicCorpus.read(Choices(public=str(store(tmp_path / "short.csv", rows)), preserve="topic"))
+    own, known = set(answers(200)), {row["text"] for row in rows}
+    assert len(own & known) > len(own) / 3
+    read.check_apart(own)
+    with pytest.raises(PolicyError, match="more than by chance"):
+        read.check_apart([row["text"] for row in rows[:200]])
 
 
 def test_one_file_on_both_sides_is_refused_however_short_its_texts_are(tmp_path):

@@ -67,6 +67,21 @@ def _in_many_texts(folder: Path) -> None:
         for name in ("Ms. Ada Jackson", "JACKSON", "Jackson")
     ]  # a word of general text
     assert "jackson" in public_words.WordCount.of(signed).names
+    ways = (
+        "Mr. {}",
+        "From: {}\n",
+        "({}) wrote",
+        ". {} shouted",
+        "\n- {}",
+        '"{}"',
+        "clerk/{}",
+        "{}\u2019s",
+        "\n*{}:*",
+    )
+    for way in (*(each.format("Jackson") for each in ways), "\njackson", "\nregards jackson"):
+        told = public_words.PublicText.of(f"the card came {way}", "glove", StopWords.load("none"))
+        names = public_words.WordCount.of([told]).names
+        assert ("jackson" in names, "card" in names) == (True, False), way
     assert "zelinkowa" not in found, "a name in eight texts became public where two are enough"
     assert found.source["public_words"]["counted_by"] == "texts"
 

@@ -243,7 +243,9 @@ def test_where_the_topics_of_most_texts_are_not_known_nothing_tells_what_rows_ad
     corpus = corpus_of(store(tmp_path / "t.jsonl", texts), keep=["topic", "author"])
     found = examine(corpus, plan, "topic", "author")
     assert (found.naming is None) is (named < 30)
-    assert ("about nobody said" in (found.no_evidence(1.0, topics=True) or "")) is (named < 30)
+    assert ("rows add to that was not computed" in (found.no_evidence(1.0, topics=True) or "")) is (
+        named < 30
+    )
     assert found.no_evidence(1.0, topics=False) is None
     if named == 30:
         told = [row for row in texts if row["topic"]]
@@ -258,7 +260,7 @@ def test_a_column_of_far_fewer_topics_than_attackers_were_told_tells_less(column
     """One value in all rows, or yes and no, says less of a text than whoever knows its topic knows."""
     naming = None if not column else Naming(0.03, 0.003, 300, told=True, topics=column, even=column)
     own = OwnTexts(300, 0, 0, naming=naming, untold=Naming(0.03, 0.003, 300, told=False))
-    assert ("about nobody said" not in (own.no_evidence(0.05, topics=4) or "")) is told
+    assert ("rows add to that was not computed" not in (own.no_evidence(0.05, topics=4) or "")) is told
     assert own.no_evidence(0.05, topics=0) is None
     if (why := own.no_evidence(0.05, topics=4)) is not None:
         found = {
@@ -275,6 +277,26 @@ def test_a_column_of_far_fewer_topics_than_attackers_were_told_tells_less(column
         assert (found is None) is (told or enough)
 
 
+@pytest.mark.parametrize(
+    ("even", "guessed", "told"), [(4.7, 4.9, True), (1.3, 4.9, False), (4.7, None, False)]
+)
+def test_a_column_need_not_be_more_even_than_the_texts_are(even, guessed, told):
+    """Ten wards of which one has most texts are ten all the same, where a reference finds them spread like that."""
+    column = Naming(0.03, 0.003, 300, told=True, topics=10, even=even)
+    others = () if guessed is None else (replace(column, even=guessed, guessed=True),)
+    own = OwnTexts(300, 0, 0, naming=column, untold=Naming(0.03, 0.003, 300, told=False), otherwise=others)
+    assert (own.no_evidence(1.0, topics=10) is None) is told
+
+
+def test_what_attackers_were_told_is_said_where_some_were_told():
+    """Before a release of texts whose verdict no topic had a part in, and where none was looked at."""
+    own = OwnTexts(300, 0, 0, untold=Naming(0.03, 0.003, 300, told=False))
+    assert not [each for each in own.warnings() if "attackers on public texts were told" in each]
+    assert [each for each in own.warnings(topics=4) if "nobody said, or by topics that fewer than 5" in each]
+    few = replace(own, naming=Naming(0.03, 0.003, 300, told=True, topics=3, even=1.3))
+    assert "by 3 topics, worth as much as 1.3 equally common ones" in few.no_evidence(topics=10)
+
+
 def test_a_column_that_says_nearly_always_the_same_tells_less(tmp_path, plan):
     """What a column tells is not how many values it has, nor need these be as common as elsewhere."""
     for counts, told in (((54, 3, 3), False), ((20, 20, 20), True), ((45, 9, 6), True)):
@@ -285,7 +307,7 @@ def test_a_column_that_says_nearly_always_the_same_tells_less(tmp_path, plan):
         ]
         corpus = corpus_of(store(tmp_path / f"{counts[0]}.jsonl", texts), keep=["topic", "author"])
         own = replace(examine(corpus, plan, "topic", "author"), fit_none=0, hardly_known=0, otherwise=())
-        assert ("about nobody said" not in (own.no_evidence(1.0, topics=3) or "")) is told
+        assert ("rows add to that was not computed" not in (own.no_evidence(1.0, topics=3) or "")) is told
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])

@@ -9,10 +9,11 @@ import pytest
 
 from publius.errors import DataError, EmbeddingError, UsageError
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning import aspects
 from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.clusters import clusters
 from publius.vectors.learning.fit_reference import fit_reference
-from publius.vectors.learning.prototypes import GRID, on_grid
+from publius.vectors.learning.prototypes import GRID, nearest_with_gap, on_grid
 from publius.vectors.learning.reference import Reference, make_themes, new_reference_folder, open_reference
 from publius.vectors.learning.typical_words import drawable, tilt
 from references import TOPICS, fitted, made, public_documents
@@ -164,6 +165,26 @@ def test_texts_without_labels_keep_the_meaning_only():
         reference.aspect("topic")
     with pytest.raises(UsageError, match="word vectors"):
         fit_reference(documents, name="toy")
+
+
+def test_hardly_a_text_that_was_learned_from_fits_nothing(monkeypatch):
+    """Also where prototypes that were learned from fewer texts happen to stand right among those held out."""
+    apart = aspects._positions_apart
+
+    def right_there(*arguments):
+        known, _ = apart(*arguments)
+        return known, aspects._cluster_points(known, 8)[0]
+
+    monkeypatch.setattr(aspects, "_positions_apart", right_there)
+    found = fitted(prototypes=8)
+    meaning = found.aspect("meaning")
+    places = [
+        np.array([found.index(word) for word in words if word in found]) for words, *_ in public_documents()
+    ]
+    positions = meaning.positions([each for each in places if len(each)])
+    for each in meaning.sets:
+        gaps = nearest_with_gap("cosine", positions, each.points)[1]
+        assert (gaps > each.farthest["cosine"] + 1e-9).mean() <= 0.02
 
 
 def test_words_of_strange_characters_are_left_out():

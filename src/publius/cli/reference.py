@@ -255,6 +255,8 @@ def _show(facts: dict[str, Any], json: bool) -> None:
 
 def tell_rare(rare: dict[str, int], size: int, counted: dict[str, Any], what: str) -> None:
     """The rare words, and in so many words that they are public."""
+    from publius.vectors.learning.public_words import many_left_out
+
     by, least = counted["counted_by"], counted["at_least"]
     typer.echo(
         f"\nAll {size:,} words of {what} become public with the first release that is made with it: whoever\n"
@@ -265,6 +267,8 @@ def tell_rare(rare: dict[str, int], size: int, counted: dict[str, Any], what: st
             "No author is known, so a name that one person wrote in several texts is counted as often: name the\n"
             "column of authors with --author-field."
         )
+    if (why := many_left_out(counted.get("left_out", 0), size)) is not None:
+        typer.echo(f"{why}.")
     if not rare:
         typer.echo("No word among them is rare.")
         return

@@ -396,10 +396,9 @@ class OwnTexts:
         if self.unfit <= TOO_MANY and topics and self.untold is not None and not self._told_as_much(topics):
             worth = f", as by {how_many(topics, 'equally common topic')}" if topics > 1 else ""
             return (
-                f"attackers on public texts were told what each is about{worth}. What these texts are about nobody "
-                "said, or only by far fewer topics, or by one for nearly all, so what rows add to that was not "
-                "computed. Name their column of topics, learn the reference with --label, or attack texts without "
-                "topics"
+                f"attackers on public texts were told what each is about{worth}. {self._said_of_topics()}, so what "
+                "rows add to that was not computed. Name a column of these texts that says as much, learn the "
+                "reference with --label, or attack texts without topics"
             )
         if self.unfit <= TOO_MANY:
             first = (self.naming if topics else None) or self.untold
@@ -413,10 +412,29 @@ class OwnTexts:
             "attack on public texts says nothing about them"
         )
 
+    @property
+    def _told(self) -> list[Naming]:
+        """The ways in which whoever holds the texts is told topics."""
+        return [way for way in (self.naming, *self.otherwise) if way is not None and way.told]
+
     def _told_as_much(self, topics: int) -> bool:
-        """Whether whoever holds the texts was told about as much of what they are about as one of so many topics is."""
-        told = [way for way in (self.naming, *self.otherwise) if way is not None and way.told]
-        return any(3 * max(1, way.topics) >= 2 * topics and 2 * max(1, way.even) >= topics for way in told)
+        """Whether whoever holds the texts was told about as much of what they are about as one of so many topics is.
+
+        A column need not spread these texts more evenly than a reference does that tells as many topics apart.
+        """
+        enough = [way for way in self._told if 3 * max(1, way.topics) >= 2 * topics]
+        spread = min([topics, *(max(1, way.even) for way in enough if way.guessed)])
+        return any(2 * max(1, way.even) >= (topics if way.guessed else spread) for way in enough)
+
+    def _said_of_topics(self) -> str:
+        """What is known of what these texts are about, in words."""
+        best = max((way for way in self._told if way.topics), key=lambda way: way.even, default=None)
+        if best is None:
+            return f"What most of these texts are about nobody said, or by topics that fewer than {SHARED} authors have"
+        return (
+            f"What these texts are about is told by {how_many(best.topics, 'topic')}, worth as much as "
+            f"{best.even:.1f} equally common ones"
+        )
 
     @property
     def unsigned(self) -> str | None:
@@ -427,8 +445,8 @@ class OwnTexts:
             self.documents if self.authors is None else self.authors.unnamed, self.documents
         )
 
-    def warnings(self) -> Iterator[str]:
-        """What the curator is told before anything is released."""
+    def warnings(self, *, topics: int = 0) -> Iterator[str]:
+        """What the curator is told before anything is released; ``topics`` as in `no_evidence`."""
         rows = how_many(self.documents, "row")
         if self.without_text:
             yield (
@@ -438,7 +456,7 @@ class OwnTexts:
             )
         if self.fit_none or self.hardly_known:
             yield unfit_sentence(self.fit_none or 0, self.hardly_known, self.documents - self.without_text)
-        if (why := self.no_evidence()) is not None:
+        if (why := self.no_evidence(topics=topics)) is not None:
             way_out = "" if self.placed or self.telling else ". Give public texts that are like yours"
             yield f"NO EVIDENCE: {why}{way_out}"
         else:

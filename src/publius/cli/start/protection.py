@@ -53,7 +53,7 @@ def _chosen_by(walk: Walk) -> str:
 
 def _vocabulary(walk: Walk, ask: Asking, *, shown: bool) -> Walk:
     """The walk with the rare words that do not become public: stated, or asked for where there are any."""
-    from publius.vectors.learning.public_words import left_out, wording
+    from publius.vectors.learning.public_words import left_out, many_left_out, wording
 
     with waiting("counting who uses which word"):
         found = walk.vocabulary()
@@ -83,6 +83,8 @@ def _vocabulary(walk: Walk, ask: Asking, *, shown: bool) -> Walk:
     without = left_out(found.rare, walk.words.leave_out)
     rare = sum(each.word not in without for each in found.rare)
     typer.echo(f"   Left out: {len(without):,} words. Rare words that will be public: {rare:,}.")
+    if (why := many_left_out(len(without), found.size - len(without))) is not None:
+        typer.echo(f"   {why}.")
     return walk
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, Self, final
 
 import regex
 
@@ -41,6 +41,7 @@ LEARNED: Final = "learned.jsonl"
 
 _TELLING: Final = 8  # words from which on no two people write the same text by chance
 _SHORT: Final = 3  # words from which on most of somebody's texts are not those of others by chance
+_COPIED: Final = 0.2
 _LOOKED_AT: Final = 2**16
 """Short texts that differ and are compared, at most."""
 OF_THEM: Final = (
@@ -56,12 +57,49 @@ Row = dict[str, str]
 
 @final
 @dataclass(frozen=True, slots=True)
+class Written:
+    """Texts as they are compared however they are written (`plain_letters`).
+
+    Attributes:
+        long: those that no two people write by chance, of `_TELLING` words.
+        short: those of `_SHORT` words at least, as often as they are written.
+    """
+
+    long: frozenset[str] = field(repr=False)
+    short: tuple[str, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """Those of ``texts``."""
+        long, short = set[str](), list[str]()
+        for text in texts:
+            words = len(text.split())
+            if words >= _TELLING:
+                long.add(plain_letters(text))
+            elif words >= _SHORT:
+                short.append(plain_letters(text))
+        return cls(frozenset(long), tuple(short))
+
+    def by_chance(self, rows: int) -> float:
+        """The share of so many short texts, each counted once, that stand among others of the same kind.
+
+        It is that of some of these among the rest, where nothing was copied.
+        """
+        some = self.short[:: max(2, len(self.short) // rows)] if rows else ()
+        taken, all_of_them = Counter(some), Counter(self.short)
+        again = sum(all_of_them[each] > count for each, count in taken.items())
+        return again / len(taken) if taken else 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class PublicCorpus:
     """The public or older texts: rows in two halves, one to learn from and one to attack.
 
     A row has id and text, and author and topic where there is a column of them. ``packaged`` says that they are the
     samples that come with the package: to try, and of another kind than anybody's texts. ``sha256`` is that of the
-    files, which says whether a stored reference was learned from them.
+    files, which says whether a stored reference was learned from them. ``written`` are all texts, with those that are
+    written twice.
     """
 
     learned: tuple[Row, ...] = field(repr=False)
@@ -70,6 +108,7 @@ class PublicCorpus:
     topics: str | None
     packaged: bool = False
     sha256: str | None = None
+    written: Written = field(default=Written(frozenset()), repr=False)
 
     @classmethod
     def read(cls, choices: Choices, own: Sequence[str] = ()) -> PublicCorpus:
@@ -80,7 +119,7 @@ class PublicCorpus:
         if choices.public == SAMPLES:
             from publius.documents.samples import labelled_passages
 
-            rows = _different(labelled_passages())
+            all_rows = list(labelled_passages())
             authors: str | None = "author"
             topics: str | None = "topic"
             sha256 = None
@@ -88,8 +127,9 @@ class PublicCorpus:
             path, found = Path(choices.public or ""), _found(choices)
             authors = _column(found, *_named(choices, "author_field", found, own), AUTHORS)
             topics = _column(found, *_named(choices, "topic_field", found, own), TOPICS)
-            rows = _different(_rows(path, found, authors, topics))
+            all_rows = list(_rows(path, found, authors, topics))
             sha256 = _sha256(path, found)
+        rows = _different(all_rows)
         if len(rows) < FEWEST:
             raise DataError(
                 f"{len(rows)} public texts that differ can be used, too few to learn from: at least {FEWEST} are "
@@ -97,7 +137,8 @@ class PublicCorpus:
             )
         at_least = choices.authors_at_least or PublicWordSettings.authors_at_least
         check_topics(((row.get("topic"), row.get("author")) for row in rows), at_least)
-        older = cls(*_halves(rows), authors, topics, choices.public == SAMPLES, sha256)
+        written = Written.of(row["text"] for row in all_rows)
+        older = cls(*_halves(rows), authors, topics, choices.public == SAMPLES, sha256, written)
         older.check_topics(choices)
         return older
 
@@ -177,22 +218,16 @@ class PublicCorpus:
 
         Whole texts are compared: that two of them quote a third is usual where people answer each other.
         """
-        public = [row["text"] for row in (*self.learned, *self.attacked)]
-        check_not_among(texts, letters_of(public), "the public or older ones", letters_of(public, _SHORT))
+        check_not_among(texts, self.written, "the public or older ones")
 
-    def check_unseen(self, learned_from: Collection[str]) -> None:
-        """`UsageError` where a chosen reference ``learned_from`` texts (`letters_of`) that are to be attacked."""
-        if shared := sum(plain_letters(row["text"]) in learned_from for row in self.attacked):
+    def check_unseen(self, learned_from: Written) -> None:
+        """`UsageError` where a chosen reference ``learned_from`` texts that are to be attacked."""
+        if shared := sum(plain_letters(row["text"]) in learned_from.long for row in self.attacked):
             raise UsageError(
                 f"the reference was learned from {shared:,} of the {len(self.attacked):,} public texts that are to be "
                 "attacked, which would flatter it: leave out --reference, and one half teaches and the other is "
                 "attacked, or name other public texts"
             )
-
-
-def letters_of(texts: Iterable[str], words: int = _TELLING) -> frozenset[str]:
-    """Each text that no two people write by chance, of so many ``words``, as it is compared however it is written."""
-    return frozenset(plain_letters(text) for text in texts if len(text.split()) >= words)
 
 
 def texts_at(path: Path, text_field: str) -> Iterator[str]:
@@ -203,26 +238,33 @@ def texts_at(path: Path, text_field: str) -> Iterator[str]:
     return (item.text for item in corpus if isinstance(item, Document))
 
 
-def check_not_among(
-    texts: Iterable[str], public: Collection[str], which: str, short: Collection[str] = frozenset()
-) -> None:
-    """`PolicyError` where one of the ``texts`` to be released is among ``public`` ones (`letters_of`).
+def check_not_among(texts: Iterable[str], public: Written, which: str) -> None:
+    """`PolicyError` where one of the ``texts`` to be released is among ``public`` ones.
 
-    Or where a fifth are ``short`` ones that these have, too: one or another of them is written twice by chance.
+    Or where a fifth more of the short ones are than would be by chance.
     """
-    shared, long, looked = 0, 0, {True: set[str](), False: set[str]()}
+    known = frozenset(public.short)
+    shared = long = rows = 0
+    copied, others = set[str](), set[str]()
     for text in texts:
         letters, words = plain_letters(text), len(text.split())
-        if letters in public:
+        if letters in public.long:
             shared += 1
         elif words >= _TELLING:
             long += 1
-        elif words >= _SHORT and sum(map(len, looked.values())) < _LOOKED_AT:
-            looked[letters in short].add(letters)
-    copied, others = len(looked[True]), len(looked[False]) + long
-    if shared or (5 * copied > copied + others >= FEWEST):
-        shared += copied
-        raise PolicyError(f"{shared:,} of the texts to be released are among {which}: {OF_THEM}")
+        elif words >= _SHORT and len(copied) + len(others) < _LOOKED_AT:
+            rows += 1
+            (copied if letters in known else others).add(letters)
+    looked_at = len(copied) + len(others) + long
+    if shared:
+        raise PolicyError(
+            f"{shared + len(copied):,} of the texts to be released are among {which}: {OF_THEM}"
+        )
+    if looked_at >= FEWEST and len(copied) > (_COPIED + public.by_chance(rows)) * looked_at:
+        raise PolicyError(
+            f"{len(copied):,} of the texts to be released are among {which}, more than by chance: {OF_THEM}. Or take "
+            "these texts out of the public ones"
+        )
 
 
 def public_columns(

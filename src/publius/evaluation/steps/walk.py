@@ -24,9 +24,9 @@ from publius.evaluation.steps.older import (
     OF_THEM,
     PUBLIC,
     PublicCorpus,
+    Written,
     check_author_column,
     check_not_among,
-    letters_of,
     maybe_author,
     own_authors,
     own_topics,
@@ -149,22 +149,22 @@ class Walk:
                     f"the texts to be released are the public or older ones, byte for byte: {OF_THEM}"
                 )
             self.older.check_apart(self.texts())
-        if learned_from := self._learned_elsewhere():
+        if (learned_from := self._learned_elsewhere()) is not None:
             check_not_among(self.texts(), learned_from, "those that the reference was learned from")
             if self.older is not None:
                 self.older.check_unseen(learned_from)
 
-    def _learned_elsewhere(self) -> frozenset[str]:
+    def _learned_elsewhere(self) -> Written | None:
         """The texts of the reference that was chosen, where they are still at hand."""
         from publius.vectors.learning.reference import references_root, remembered_texts
 
         chosen = self.choices.reference
         if chosen is None or (texts := remembered_texts(references_root() / chosen)) is None:
-            return frozenset()
+            return None
         try:
-            return letters_of(texts_at(*texts))
+            return Written.of(texts_at(*texts))
         except PubliusError:
-            return frozenset()
+            return None
 
     @property
     def kept(self) -> Kept:

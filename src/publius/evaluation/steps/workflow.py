@@ -127,11 +127,16 @@ class ReleaseWorkflow:
         shutil.rmtree(self.folder / EVALUATION, ignore_errors=True)
         with self._step("measure"):
             found = measuring.measure(self.walk, self.folder, self._progress())
-        limits, older = self.walk.limits, self.walk.older
-        topics = 0 if older is None else round(equally_common(Counter(older.topics_attacked).values()))
-        why = self.own().no_evidence(limits.adds_at_most, limits.author_at_most, topics=topics)
+        limits = self.walk.limits
+        why = self.own().no_evidence(limits.adds_at_most, limits.author_at_most, topics=self._topics)
         self.judged = replace(found, unlike=why)
         return self.judged
+
+    @property
+    def _topics(self) -> int:
+        """Of how many equally common topics attackers on public texts are told."""
+        older = self.walk.older
+        return 0 if older is None else round(equally_common(Counter(older.topics_attacked).values()))
 
     def own(self) -> OwnTexts:
         """What the release would make of the texts: for the curator's eyes only."""
@@ -174,7 +179,8 @@ class ReleaseWorkflow:
         """What the release would do to the texts, in sentences; `PolicyError` where it must not be."""
         if self._looked is None or self._looked[0] != self.walk:
             plan = self.walk.plan()
-            self._looked = self.walk, plan, [*self.walk.warnings(plan), *self.own().warnings()]
+            own = self.own().warnings(topics=self._topics if self.judged is not None else 0)
+            self._looked = self.walk, plan, [*self.walk.warnings(plan), *own]
         return self._looked[2]
 
     def release(self) -> RunSummary:

@@ -30,9 +30,9 @@ def protect_dataset(
 ) -> ProtectedTable:
     """``dataset.map`` with `publius.protect_table`: a dataset of bags in the same order, and its manifest.
 
-    ``options`` are those of `publius.protect_table`; a kept class becomes its name, as text. Nothing is taken from the
-    cache of datasets and no draw of this call can be found there by another: the name of its entry is random.
-    All rows are read before any is drawn, and a ``ledger`` charges them in one step. Raises what
+    ``options`` are those of `publius.protect_table`; a kept class becomes its name, as text, and none (-1) None.
+    Nothing is taken from the cache of datasets and no draw of this call can be found there by another: the name of its
+    entry is random. All rows are read before any is drawn, and a ``ledger`` charges them in one step. Raises what
     `publius.protect_table` raises, and `UsageError` for what is no ``datasets.Dataset``.
     """
     from datasets import Dataset
@@ -49,7 +49,7 @@ def protect_dataset(
     size = batch_size if batch_size is not None and batch_size > 0 else max(1, len(dataset))
     plan = plan_of(mechanism, **{name: value for name, value in options.items() if name in _OF_PLAN})
     Layout.of(plan)  # refuses what cannot be kept
-    if num_proc is not None and num_proc < 1:
+    if num_proc is not None and (type(num_proc) is not int or num_proc < 1):
         raise UsageError(f"the rows are read by at least one process, not {num_proc}")
     tables = dataset.with_format("arrow")
     read_as = {name: value for name, value in options.items() if name in _OF_ROWS}
@@ -84,7 +84,7 @@ def _bare(made: Any) -> Any:
     for place, (name, feature) in enumerate(made.features.items()):
         if isinstance(feature, ClassLabel):
             numbers = table.column(name).to_pylist()
-            written = [None if number is None else feature.int2str(number) for number in numbers]
+            written = [None if number in (None, -1) else feature.int2str(number) for number in numbers]
             table = table.set_column(place, name, import_parquet()[0].array(written, "string"))
     table = table.replace_schema_metadata(None)
     info = DatasetInfo(features=Features.from_arrow_schema(table.schema))

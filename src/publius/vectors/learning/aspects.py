@@ -188,9 +188,10 @@ def meaning_aspect(
     progress(_LEARNING, 0, sum(sizes))
     for size in sizes:
         points, members = _cluster_points(positions, size)
-        fits = farthest(
-            held_out, _cluster_points(known, min(size, len(np.unique(directions(known), axis=0))))[0]
-        )
+        others = _cluster_points(known, min(size, len(np.unique(directions(known), axis=0))))[0]
+        # The prototypes themselves may stand less well among the documents than those that were learned from fewer.
+        of_both = farthest(held_out, others), farthest(positions, points)
+        fits = {rule: max(each[rule] for each in of_both) for rule in of_both[0]}
         drawn = tilted_words(
             shares,
             members,

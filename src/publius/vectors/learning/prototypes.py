@@ -51,7 +51,8 @@ class Prototypes:
         weights: how likely each of them is, out of `WORD_DRAWS`, whole numbers of shape (M, W).
         margin: half the gap between the nearest and the second nearest prototype, the median over public documents.
         quality: how much of the aspect the right prototype keeps, from 0 to 1, measured on the public documents.
-        farthest: by each rule, how far 99 of 100 held-out public documents are at most from their prototype; None
+        farthest: by each rule, how far 99 of 100 public documents are at most from their prototype, held-out ones or
+            all, whichever is further; None
             where it was not measured. A document further away fits none.
     """
 

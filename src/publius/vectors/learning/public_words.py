@@ -36,7 +36,20 @@ _SIGNED: Final = 4
 """Words of a signature, at most."""
 
 # A capital after a word or a comma and a blank: not at the start of a sentence.
-_CAPITAL = regex.compile(r"(?<=[\p{Ll}\p{N},;)\u2019'] )\p{Lu}[\p{L}\p{M}'\u2019\-]*+")
+_INSIDE = regex.compile(r"(?<=[\p{Ll}\p{N},;)\u2019'] )\p{Lu}[\p{L}\p{M}'\u2019\-]*+")
+_CAPITAL = regex.compile(r"(?<![\p{L}\p{M}\p{N}])[\p{Lu}\p{Lt}][\p{L}\p{M}'\u2019\-]*+")
+
+_SMALL: Final = 0.1
+"""A word that stands in small letters no more often than in so many of its uses may be a name, wherever it stands."""
+
+_ALL_CAPITALS: Final = 0.8
+"""Where so many of all words have a capital, as in texts written in capitals, it says nothing."""
+
+_OTHER_LANGUAGE: Final = 0.5
+"""Where general text knows fewer of the words, it is of another language, and what it does not know is no name."""
+
+_MANY: Final = 1 / 3
+"""Of the words that more than so many are left out of, it is said that they may be what the texts are about."""
 
 
 @final
@@ -52,6 +65,7 @@ class PublicText:
         sentences: its sentences, where they may be quoted.
         uncut: ``words`` and those that point at somebody, to count it by as others are counted; None where they are
             ``words``.
+        capitals: those of ``words`` that stand with a capital anywhere.
     """
 
     words: Sequence[str] = field(repr=False)
@@ -60,6 +74,7 @@ class PublicText:
     names: Sequence[str] = field(default=(), repr=False)
     sentences: Sequence[str] = field(default=(), repr=False)
     uncut: Sequence[str] | None = field(default=None, repr=False)
+    capitals: Sequence[str] = field(default=(), repr=False)
 
     @classmethod
     def of(
@@ -70,20 +85,24 @@ class PublicText:
         plain = without_identifiers(text)
         words = [word for word in tokenize(plain, profile) if word not in stops]
         uncut = None if plain == text else [word for word in tokenize(text, profile) if word not in stops]
-        found = (*_CAPITAL.findall(plain), *_signatures(plain))
-        names = [word for each in found for word in tokenize(each, profile)]
-        return cls(words, label, author, [word for word in names if word not in stops], sentences, uncut)
+        names, capitals = (
+            [word for each in found for word in tokenize(each, profile) if word not in stops]
+            for found in ((*_INSIDE.findall(plain), *_signatures(plain)), _CAPITAL.findall(plain))
+        )
+        return cls(words, label, author, names, sentences, uncut, capitals)
 
 
 def _signatures(text: str) -> list[str]:
-    """The lines behind the first of four words at most, each with a capital, as names stand below a letter."""
-    lines = (line.split() for line in text.splitlines()[1:])
+    """The lines behind the first of four words at most, as names stand below a letter.
+
+    Each word has a capital, unless the line is the last.
+    """
+    lines = [line.split() for line in text.strip().splitlines()[1:]]
     return [
         " ".join(words)
-        for words in lines
+        for place, words in enumerate(lines, start=1)
         if 0 < len(words) <= _SIGNED
-        and all(word[0].isupper() for word in words)
-        and words[-1][-1] not in ",:"
+        and (place == len(lines) or (all(word[0].isupper() for word in words) and words[-1][-1] not in ",:"))
     ]
 
 
@@ -96,7 +115,8 @@ class WordCount:
         holders: for each word that may be public at all.
         by: what was counted.
         authors: how many there are; None where nobody knows.
-        names: the words that mostly stand with a capital inside sentences or as a signature.
+        names: the words that mostly stand with a capital inside sentences or as a signature, or hardly ever in small
+            letters.
     """
 
     holders: Mapping[str, int] = field(repr=False)
@@ -111,22 +131,26 @@ class WordCount:
         known = any(text.author is not None for text in texts)
         by_author: dict[str, set[str]] = {}
         uses: Counter[str] = Counter()
+        names: Counter[str] = Counter()
         capitals: Counter[str] = Counter()
         for place, text in enumerate(texts):
             holder = counted_name(text.author) if known else str(place)
             by_author.setdefault(holder, set()).update(text.words)
             uses.update(text.words)
-            capitals.update(text.names)
+            names.update(text.names)
+            capitals.update(text.capitals)
         holders: Counter[str] = Counter()
         for words in by_author.values():
             holders.update(words)
         admitted = {word: count for word, count in holders.items() if may_be_public(word)}
-        names = frozenset(word for word, count in capitals.items() if 2 * count >= uses[word])
+        found = {word for word, count in names.items() if 2 * count >= uses[word]}
+        if capitals.total() < _ALL_CAPITALS * uses.total():
+            found |= {word for word, count in capitals.items() if uses[word] - count <= _SMALL * uses[word]}
         return cls(
             MappingProxyType(admitted),
             "authors" if known else "texts",
             len(by_author) if known else None,
-            names,
+            frozenset(found),
         )
 
     def public(self, at_least: int) -> dict[str, int]:
@@ -194,11 +218,15 @@ class RareWord:
 def rare_words(count: WordCount, at_least: int, general: Vocabulary | None) -> list[RareWord]:
     """The rare words among those that would become public, telling ones first, then those that fewest use.
 
-    ``general``: the words of public text of any kind; None where it is not there to compare with.
+    ``general``: the words of public text of any kind; None where it is not there to compare with. Where it knows few of
+    the words it is of another language, and not asked.
     """
+    words = count.public(at_least)
+    unknown = set() if general is None else {word for word in words if word not in general}
+    if len(unknown) > _OTHER_LANGUAGE * len(words):
+        unknown = set()
     public = [
-        RareWord(word, holders, word in count.names or (general is not None and word not in general))
-        for word, holders in count.public(at_least).items()
+        RareWord(word, holders, word in count.names or word in unknown) for word, holders in words.items()
     ]
     found = (
         each for each in public if each.holders < RARE * at_least or (each.telling and count.by == "texts")
@@ -247,6 +275,17 @@ def left_out(rare: Iterable[RareWord], choice: str) -> frozenset[str]:
     if not words:
         raise UsageError(f"which words to leave out: {NAMES}, {ALL}, {NONE}, or words separated by commas")
     return words
+
+
+def many_left_out(left: int, kept: int) -> str | None:
+    """A sentence where so many words were ``left`` out that the texts' own subjects may be; None else."""
+    if left <= _MANY * (left + kept):
+        return None
+    return (
+        f"{left:,} of {left + kept:,} words are left out, so what the texts are about may be among them: in some "
+        "languages every noun has a capital. Name the column of authors, so that hardly any need be, or say with "
+        "--leave-out which words to leave out"
+    )
 
 
 def stated(source: Mapping[str, Any]) -> str:
