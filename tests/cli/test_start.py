@@ -26,6 +26,7 @@ from publius.evaluation.steps.older import PublicCorpus
 from publius.evaluation.steps.walk import Walk
 from publius.evaluation.steps.workflow import folder_for, learn_apart, release_apart
 from publius.noise.randomness import seeded_rng
+from publius.vectors.learning import public_words
 from publius.vectors.learning.reference import Reference, remembered_texts
 from released import completed as publius
 from toy import WORDS
@@ -738,6 +739,38 @@ def test_short_texts_that_different_people_write_by_chance_are_no_copies(tmp_pat
     read.check_apart(own)
     with pytest.raises(PolicyError, match="more than by chance"):
         read.check_apart([row["text"] for row in rows[:200]])
+
+
+def test_short_texts_that_a_reference_learned_from_are_not_released(private, older, mine, tmp_path):
+    """However they lie in its file, and whatever that calls its columns."""
+    texts = [
+        f"{WORDS[n % 9]} {WORDS[n % 7 + 9]} {WORDS[n % 11 + 16]} {WORDS[n % 13 + 27]}" for n in range(90)
+    ]
+    answers = [{"said": text, "topic": "ab"[n % 2], "who": f"a{n % 30}"} for n, text in enumerate(texts)]
+    fitted = ("--label", "topic", "--text-field", "said", "--author-field", "who", "--name", "short")
+    done = publius(
+        "reference", "fit", store(tmp_path / "short.csv", reversed(answers), delimiter=","), *fitted
+    )
+    assert done.returncode == 0, done.stderr
+    own = store(tmp_path / "own.csv", [{"complaint": text} for text in texts])
+    refused(
+        own,
+        older,
+        tmp_path,
+        "--reference",
+        "short",
+        "--preserve",
+        "topic",
+        code=77,
+        message="more than by chance",
+    )
+
+
+def test_where_many_words_are_left_out_it_is_said():
+    """Only where texts are counted: of authors only rare words are left out."""
+    assert "30 of 80 words are left out" in public_words.many_left_out(30, 50, "texts")
+    assert public_words.many_left_out(20, 60, "texts") is None
+    assert public_words.many_left_out(30, 50, "authors") is None
 
 
 def test_one_file_on_both_sides_is_refused_however_short_its_texts_are(tmp_path):

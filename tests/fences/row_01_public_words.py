@@ -82,6 +82,14 @@ def _in_many_texts(folder: Path) -> None:
         told = public_words.PublicText.of(f"the card came {way}", "glove", StopWords.load("none"))
         names = public_words.WordCount.of([told]).names
         assert ("jackson" in names, "card" in names) == (True, False), way
+    arabic = [
+        public_words.PublicText.of(
+            f"\u0643\u062a\u0628 \u0646\u062c\u064a\u0628 {n}", "glove", StopWords.load("none")
+        )
+        for n in range(30)
+    ]
+    rare = public_words.rare_words(public_words.WordCount.of(arabic), 5, {"card"})
+    assert len([each for each in rare if each.telling]) == 2, "without capitals any word may be a name"
     assert "zelinkowa" not in found, "a name in eight texts became public where two are enough"
     assert found.source["public_words"]["counted_by"] == "texts"
 

@@ -292,7 +292,11 @@ def test_what_attackers_were_told_is_said_where_some_were_told():
     """Before a release of texts whose verdict no topic had a part in, and where none was looked at."""
     own = OwnTexts(300, 0, 0, untold=Naming(0.03, 0.003, 300, told=False))
     assert not [each for each in own.warnings() if "attackers on public texts were told" in each]
-    assert [each for each in own.warnings(topics=4) if "nobody said, or by topics that fewer than 5" in each]
+    assert [
+        each
+        for each in own.warnings(topics=4)
+        if "or the topics that were named have fewer than 5 authors each" in each
+    ]
     few = replace(own, naming=Naming(0.03, 0.003, 300, told=True, topics=3, even=1.3))
     assert "by 3 topics, worth as much as 1.3 equally common ones" in few.no_evidence(topics=10)
 

@@ -161,6 +161,7 @@ def test_a_dataset_is_one_release_however_it_is_cut(mechanism, ledger, tmp_path,
     for wrong, told in (
         ({"keep": "words"}, "cannot be called 'words'"),
         ({"num_proc": -1}, "at least one process"),
+        ({"num_proc": 2.5}, "at least one process"),
     ):
         labelled = source([*"xy"], TEXTS[:2]).add_column("words", ["a", "b"])
         with pytest.raises(UsageError, match=told):

@@ -267,7 +267,7 @@ def tell_rare(rare: dict[str, int], size: int, counted: dict[str, Any], what: st
             "No author is known, so a name that one person wrote in several texts is counted as often: name the\n"
             "column of authors with --author-field."
         )
-    if (why := many_left_out(counted.get("left_out", 0), size)) is not None:
+    if (why := many_left_out(counted.get("left_out", 0), size, by)) is not None:
         typer.echo(f"{why}.")
     if not rare:
         typer.echo("No word among them is rare.")

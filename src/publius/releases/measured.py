@@ -103,6 +103,11 @@ class Measured:
     author_at_most: float | None = None
     topics: int = 0
 
+    @property
+    def told(self) -> int:
+        """Of how many equally common topics the attackers were told; 0 where there are none."""
+        return 0 if self.floor is None else max(1, self.topics)
+
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -430,7 +430,10 @@ class OwnTexts:
         """What is known of what these texts are about, in words."""
         best = max((way for way in self._told if way.topics), key=lambda way: way.even, default=None)
         if best is None:
-            return f"What most of these texts are about nobody said, or by topics that fewer than {SHARED} authors have"
+            return (
+                "Nobody said what most of these texts are about, or the topics that were named have fewer than "
+                f"{SHARED} authors each"
+            )
         return (
             f"What these texts are about is told by {how_many(best.topics, 'topic')}, worth as much as "
             f"{best.even:.1f} equally common ones"

@@ -250,8 +250,7 @@ def judged(
     elif manifest["kind"] != SUMMARY and manifest.get("numbers") != SHUFFLED:
         why = NOT_SHUFFLED
     elif own is not None:
-        topics = 0 if measured.floor is None else max(1, measured.topics)
-        why = own.no_evidence(measured.adds_at_most, measured.author_at_most, topics=topics)
+        why = own.no_evidence(measured.adds_at_most, measured.author_at_most, topics=measured.told)
     elif manifest.get("labels"):
         why = (
             f"the kept columns ({', '.join(manifest['labels'])}) stand in the rows, and what they tell was not "

@@ -83,7 +83,7 @@ def _vocabulary(walk: Walk, ask: Asking, *, shown: bool) -> Walk:
     without = left_out(found.rare, walk.words.leave_out)
     rare = sum(each.word not in without for each in found.rare)
     typer.echo(f"   Left out: {len(without):,} words. Rare words that will be public: {rare:,}.")
-    if (why := many_left_out(len(without), found.size - len(without))) is not None:
+    if (why := many_left_out(len(without), found.size - len(without), found.by)) is not None:
         typer.echo(f"   {why}.")
     return walk
 

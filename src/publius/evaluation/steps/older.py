@@ -241,7 +241,7 @@ def texts_at(path: Path, text_field: str) -> Iterator[str]:
 def check_not_among(texts: Iterable[str], public: Written, which: str) -> None:
     """`PolicyError` where one of the ``texts`` to be released is among ``public`` ones.
 
-    Or where a fifth more of the short ones are than would be by chance.
+    Or where more short ones are than chance would make, by a fifth of all texts.
     """
     known = frozenset(public.short)
     shared = long = rows = 0
@@ -262,8 +262,8 @@ def check_not_among(texts: Iterable[str], public: Written, which: str) -> None:
         )
     if looked_at >= FEWEST and len(copied) > (_COPIED + public.by_chance(rows)) * looked_at:
         raise PolicyError(
-            f"{len(copied):,} of the texts to be released are among {which}, more than by chance: {OF_THEM}. Or take "
-            "these texts out of the public ones"
+            f"{len(copied):,} of the texts to be released are among {which}, more than by chance. Take them out of "
+            f"those, if they are other people's: {OF_THEM}"
         )
 
 

@@ -309,8 +309,7 @@ def release_apart(
             if walk.measurable:
                 flow.measure()
                 found = measured_for(walk.plan().manifest(0), made / EVALUATION)
-                topics = 0 if found.floor is None else max(1, found.topics)
-                why = flow.own().no_evidence(found.adds_at_most, found.author_at_most, topics=topics)
+                why = flow.own().no_evidence(found.adds_at_most, found.author_at_most, topics=found.told)
                 measured = withdrawn(found, why)
                 if flow.refused is not None and not (after_fail and flow.refused == FAIL):
                     raise _Refused

@@ -46,10 +46,10 @@ _ALL_CAPITALS: Final = 0.8
 """Where so many of all words have a capital, as in texts written in capitals, it says nothing."""
 
 _OTHER_LANGUAGE: Final = 0.5
-"""Where general text knows fewer of the words, it is of another language, and what it does not know is no name."""
+"""Where general text knows fewer of the words it is of another language, and capitals tell which are names."""
 
 _MANY: Final = 1 / 3
-"""Of the words that more than so many are left out of, it is said that they may be what the texts are about."""
+"""Where more of the words are left out, the texts' own subjects may be among them, and it is said."""
 
 
 @final
@@ -117,12 +117,14 @@ class WordCount:
         authors: how many there are; None where nobody knows.
         names: the words that mostly stand with a capital inside sentences or as a signature, or hardly ever in small
             letters.
+        cased: whether capitals tell words apart: there are some, and not nearly all words have one.
     """
 
     holders: Mapping[str, int] = field(repr=False)
     by: CountedBy
     authors: int | None
     names: frozenset[str] = field(repr=False)
+    cased: bool = False
 
     @classmethod
     def of(cls, texts: Iterable[PublicText]) -> WordCount:
@@ -144,13 +146,15 @@ class WordCount:
             holders.update(words)
         admitted = {word: count for word, count in holders.items() if may_be_public(word)}
         found = {word for word, count in names.items() if 2 * count >= uses[word]}
-        if capitals.total() < _ALL_CAPITALS * uses.total():
+        cased = 0 < capitals.total() < _ALL_CAPITALS * uses.total()
+        if cased:
             found |= {word for word, count in capitals.items() if uses[word] - count <= _SMALL * uses[word]}
         return cls(
             MappingProxyType(admitted),
             "authors" if known else "texts",
             len(by_author) if known else None,
             frozenset(found),
+            cased,
         )
 
     def public(self, at_least: int) -> dict[str, int]:
@@ -219,12 +223,12 @@ def rare_words(count: WordCount, at_least: int, general: Vocabulary | None) -> l
     """The rare words among those that would become public, telling ones first, then those that fewest use.
 
     ``general``: the words of public text of any kind; None where it is not there to compare with. Where it knows few of
-    the words it is of another language, and not asked.
+    the words it is of another language, and asked of words without capitals alone, as all Arabic ones are.
     """
     words = count.public(at_least)
     unknown = set() if general is None else {word for word in words if word not in general}
     if len(unknown) > _OTHER_LANGUAGE * len(words):
-        unknown = set()
+        unknown = {word for word in unknown if not count.cased or word == word.upper()}
     public = [
         RareWord(word, holders, word in count.names or word in unknown) for word, holders in words.items()
     ]
@@ -277,9 +281,12 @@ def left_out(rare: Iterable[RareWord], choice: str) -> frozenset[str]:
     return words
 
 
-def many_left_out(left: int, kept: int) -> str | None:
-    """A sentence where so many words were ``left`` out that the texts' own subjects may be; None else."""
-    if left <= _MANY * (left + kept):
+def many_left_out(left: int, kept: int, by: CountedBy) -> str | None:
+    """A sentence where so many words were ``left`` out that the texts' own subjects may be; None else.
+
+    Where authors are counted only rare words are left out.
+    """
+    if by == "authors" or left <= _MANY * (left + kept):
         return None
     return (
         f"{left:,} of {left + kept:,} words are left out, so what the texts are about may be among them: in some "
