@@ -12,13 +12,13 @@ import pytest
 from fences import Fence
 from homes import home_at
 from publius.documents.corpus import open_corpus
-from publius.errors import DataError
+from publius.errors import DataError, UsageError
 from publius.evaluation.steps import learning, older
 from publius.evaluation.steps.answers import Choices
 from publius.files import folders
 from publius.releases.writing import run
 from publius.settings import CountedWordSettings, PublicWordSettings, WritingSettings
-from publius.text.tokenizer import StopWords, Vocabulary
+from publius.text.tokenizer import StopWords, Vocabulary, tokenize
 from publius.vectors.learning import public_words
 from publius.vectors.learning.reference import (
     Reference,
@@ -78,20 +78,61 @@ def _in_many_texts(folder: Path) -> None:
         "{}\u2019s",
         "\n*{}:*",
     )
-    for way in (*(each.format("Jackson") for each in ways), "\njackson", "\nregards jackson"):
-        told = public_words.PublicText.of(f"the card came {way}", "glove", StopWords.load("none"))
-        names = public_words.WordCount.of([told]).names
+    for way in (
+        *(each.format("Jackson") for each in ways),
+        "Jack\u00adson",
+        "\njackson",
+        "\nregards jackson",
+    ):
+        names = _counted(f"the card came {way}").names
         assert ("jackson" in names, "card" in names) == (True, False), way
-    arabic = [
-        public_words.PublicText.of(
-            f"\u0643\u062a\u0628 \u0646\u062c\u064a\u0628 {n}", "glove", StopWords.load("none")
+    for name in (
+        "d'Isabelle",
+        "qu\u2019Yvonne",
+        "M\u00fcller\u2011Schmidt",
+        "al-Masri",
+        "diMaggio",
+        "leBlanc",
+    ):
+        words = [*tokenize(name)]
+        assert {*words} <= _counted(f"la carte {name} vient").names, name
+    often = _counted(*["then Mr. Petersen came"] * 14, *["then mr petersen came"] * 9)
+    assert "petersen" in often.names
+    for told in (
+        "\u0643\u062a\u0628 \u0646\u062c\u064a\u0628",
+        "\u10d2\u10d8\u10dd\u10e0\u10d2\u10d8 UNICEF \u10db\u10d8\u10d3\u10d8\u10e1",
+    ):
+        rare = public_words.rare_words(_counted(*[told] * 30), 5, {"unicef"})
+        assert {each.word for each in rare if each.telling} >= {*tokenize(told)}, (
+            "where no word has a capital"
         )
-        for n in range(30)
-    ]
-    rare = public_words.rare_words(public_words.WordCount.of(arabic), 5, {"card"})
-    assert len([each for each in rare if each.telling]) == 2, "without capitals any word may be a name"
     assert "zelinkowa" not in found, "a name in eight texts became public where two are enough"
     assert found.source["public_words"]["counted_by"] == "texts"
+
+
+def _counted(*texts: str) -> public_words.WordCount:
+    plain = StopWords.load("none")
+    return public_words.WordCount.of([public_words.PublicText.of(text, "glove", plain) for text in texts])
+
+
+def _listed(folder: Path) -> None:
+    """However words are listed, those that are meant stay out, and what is none of them is told."""
+    public = ["jackson", "m\u00fcller", "o'brien", "harbourline", "card"]
+    rare = [public_words.RareWord(word, 5, telling=word != "harbourline") for word in public[:4]]
+    names = {*public[:3]}
+    for choice, meant in (
+        ("names, harbourline", {*public[:4]}), ("Names", names), ("ALL", {*public[:4]}), ("none", set[str]()),
+        ("Jackson; Mu\u0308ller", {"jackson", "m\u00fcller"}), ("Anna Jackson, O\u2019Brien", {"jackson", "o'brien"}),
+    ):  # fmt: skip
+        assert public_words.left_out(public, rare, choice) == meant, choice
+    assert public_words.not_public(public, "names, Jacksen, Card") == ("jacksen",)
+    for choice in (" , ", "none, card", "none, all"):
+        with pytest.raises(UsageError, match="which words to leave out"):
+            public_words.left_out(public, rare, choice)
+
+
+def _as_typed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(public_words, "tokenize", lambda text, profile: [text.lower()])
 
 
 def _unsaid(folder: Path) -> None:
@@ -291,6 +332,7 @@ FENCES = (
         _in_many_texts,
         _rare_by_number,
     ),
+    Fence(1, "words that are listed to be left out are, however they are written", _listed, _as_typed),
     Fence(1, "one person counts once however the name is written", _one_person, _as_written),
     Fence(1, "nor does it with vectors that are learned from labelled text", _vectors, _by_texts),
     Fence(1, "long numbers, mail and links never become public", _identifiers, _as_words),

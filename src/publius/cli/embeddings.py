@@ -10,7 +10,7 @@ import typer
 
 from publius.cli.console import print_json, print_table, progress_bar
 from publius.cli.options import Json, options
-from publius.cli.reference import tell_rare
+from publius.cli.reference import tell_misspelt, tell_rare
 from publius.errors import PubliusError, StorageError
 from publius.settings import CountedWordSettings, PublicTextSettings
 
@@ -123,7 +123,7 @@ def fit(
     metric = TopicMetric(label, words, clip, counted, mixed, weight, read.tokenizer, read.stop_words)
     keep = tuple(dict.fromkeys(each for each in (label, counted.author_field) if each is not None))
     corpus = open_corpus(public_corpus, text_field=read.text_field, keep=keep, number=True)
-    _keep(metric.fit(corpus, name=name), folder, public_corpus, read.text_field, json=json)
+    _keep(metric.fit(corpus, name=name), folder, public_corpus, read.text_field, counted.leave_out, json=json)
 
 
 @options()
@@ -154,16 +154,22 @@ def train(
     )
     keep = () if counted.author_field is None else (counted.author_field,)
     corpus = open_corpus(public_corpus, text_field=read.text_field, keep=keep, number=True)
-    _keep(recipe.train(corpus, name=name), folder, public_corpus, read.text_field, json=json)
+    _keep(
+        recipe.train(corpus, name=name), folder, public_corpus, read.text_field, counted.leave_out, json=json
+    )
 
 
-def _keep(learned: Embeddings, folder: Path, texts: Path, text_field: str, *, json: bool) -> None:
+def _keep(
+    learned: Embeddings, folder: Path, texts: Path, text_field: str, chosen: str, *, json: bool
+) -> None:
     """Store vectors beside a note of where their texts lie: none of these is to be attacked as if they were new."""
     from publius.vectors.learning.reference import remember_texts
 
     made = learned.save(folder)
     remember_texts(folder, texts, text_field)
     _show_made(made, json)
+    if not json:
+        tell_misspelt(chosen, made.source)
 
 
 def _show_made(made: Embeddings, json: bool) -> None:

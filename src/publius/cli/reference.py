@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -10,6 +10,7 @@ import typer
 
 from publius.cli.console import print_json, print_table, printable, progress_shown, waiting
 from publius.cli.options import Json, options
+from publius.errors import how_many
 from publius.settings import PublicTextSettings, PublicWordSettings
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ def fit(
             embeddings=embeddings, progress=progress,
         )  # fmt: skip
     _show(_facts(stored), json)
+    if not json:
+        tell_misspelt(words.leave_out, stored.source)
 
 
 def list_references(json: Json = False) -> None:
@@ -251,6 +254,18 @@ def _show(facts: dict[str, Any], json: bool) -> None:
     print_table(("reference", ""), rows)
     if rare is not None:
         tell_rare(rare, facts["size"], counted, "this reference")
+
+
+def tell_misspelt(chosen: str, source: Mapping[str, Any]) -> None:
+    """That words were named to be left out which are none of the public ones."""
+    from publius.vectors.learning.public_words import listed_words
+
+    left = source["public_words"]["left_out"]
+    if (named := len(listed_words(chosen))) > left:
+        typer.echo(
+            f"Of {how_many(named, 'word')} that you named to be left out, {left:,} stood among those that would be "
+            "public: look at how the others are spelt."
+        )
 
 
 def tell_rare(rare: dict[str, int], size: int, counted: dict[str, Any], what: str) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SHOWN_WORDS: Final = 200
 _SHOWN_ALIKE: Final = 10
+_SHOWN_MOST: Final = 20
 
 
 def learn(flow: ReleaseWorkflow, ask: Asking, *, shown: bool) -> None:
@@ -53,14 +54,14 @@ def _chosen_by(walk: Walk) -> str:
 
 def _vocabulary(walk: Walk, ask: Asking, *, shown: bool) -> Walk:
     """The walk with the rare words that do not become public: stated, or asked for where there are any."""
-    from publius.vectors.learning.public_words import left_out, many_left_out, wording
+    from publius.vectors.learning.public_words import left_out, many_left_out, not_public, wording
 
     with waiting("counting who uses which word"):
         found = walk.vocabulary()
     if found is None:
         return walk
     typer.echo(
-        f"   {found.size:,} words of the public texts become public, each used by at least {found.at_least:,} "
+        f"   {len(found.words):,} words of the public texts become public, each used by at least {found.at_least:,} "
         f"{found.by}:\n   whoever gets the release can learn them. Long numbers, addresses, mail and links never do."
     )
     if found.by == "texts":
@@ -79,12 +80,21 @@ def _vocabulary(walk: Walk, ask: Asking, *, shown: bool) -> Walk:
                     typer.echo(f"   Rare, {what}, and how many {found.by} use each: {printable(listed)}.")
         typer.echo("   The rare words that you do not leave out will be public.")
         answer = ask(replace(LEAVE_OUT, proposed=walk.words.leave_out))
-        walk = replace(walk, choices=replace(walk.choices, leave_out=answer.lower()))
-    without = left_out(found.rare, walk.words.leave_out)
+        walk = replace(walk, choices=replace(walk.choices, leave_out=answer))
+    without = left_out(found.words, found.rare, walk.words.leave_out)
     rare = sum(each.word not in without for each in found.rare)
     typer.echo(f"   Left out: {len(without):,} words. Rare words that will be public: {rare:,}.")
-    if (why := many_left_out(len(without), found.size - len(without), found.by)) is not None:
+    if unknown := not_public(found.words, walk.words.leave_out):
+        typer.echo(
+            f"   None of the public words, so perhaps misspelt: {printable(', '.join(unknown))}."
+        )
+    kept = len(found.words) - len(without)
+    if (why := many_left_out(len(without), kept, found.by, found.uses(without))) is not None:
         typer.echo(f"   {why}.")
+        if shown or not ask.yes or sys.stdout.isatty():
+            most = sorted(without, key=lambda word: (-found.words[word], word))
+            listed = ", ".join(f"{word} {found.words[word]}" for word in most[:_SHOWN_MOST])
+            typer.echo(f"   Left out and most used: {printable(listed)}.")
     return walk
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -46,13 +46,13 @@ class PublicVocabulary:
     """The words of the public texts that become public.
 
     Attributes:
-        size: how many words.
+        words: each with how many use it.
         by: whether authors were counted or texts.
         at_least: how many must use a word.
         rare: words that hardly more use, telling ones first.
     """
 
-    size: int
+    words: Mapping[str, int]
     by: CountedBy
     at_least: int
     rare: tuple[RareWord, ...]
@@ -62,7 +62,11 @@ class PublicVocabulary:
         """Of ``texts``; `DataError` where too little would be left."""
         count = WordCount.of(texts)
         rare = tuple(rare_words(count, at_least, general_words()))
-        return cls(len(count.public(at_least)), count.by, at_least, rare)
+        return cls(MappingProxyType(count.public(at_least)), count.by, at_least, rare)
+
+    def uses(self, words: Iterable[str]) -> float:
+        """The share of all uses, by who uses each, that these ``words`` are."""
+        return sum(self.words[word] for word in words) / sum(self.words.values())
 
     @classmethod
     def of_rows(cls, rows: Sequence[Mapping[str, str]], at_least: int) -> PublicVocabulary:
@@ -103,7 +107,7 @@ def learn(
     texts = list(documents)
     check_topics(((text.label, text.author) for text in texts), words.authors_at_least)
     vocabulary = PublicVocabulary.of(texts, words.authors_at_least)
-    without = left_out(vocabulary.rare, words.leave_out)
+    without = left_out(vocabulary.words, vocabulary.rare, words.leave_out, settings.tokenizer)
     facts["made"] = time.strftime("%Y-%m-%d", time.gmtime())
     facts["rare_words"] = {each.word: each.holders for each in vocabulary.rare if each.word not in without}
     settings = replace(settings, authors_at_least=words.authors_at_least, leave_out=without)

@@ -62,7 +62,7 @@ class Written:
 
     Attributes:
         long: those that no two people write by chance, of `_TELLING` words.
-        short: those of `_SHORT` words at least, as often as they are written.
+        short: those of `_SHORT` words at least, as often as different people wrote them.
     """
 
     long: frozenset[str] = field(repr=False)
@@ -98,8 +98,8 @@ class PublicCorpus:
 
     A row has id and text, and author and topic where there is a column of them. ``packaged`` says that they are the
     samples that come with the package: to try, and of another kind than anybody's texts. ``sha256`` is that of the
-    files, which says whether a stored reference was learned from them. ``written`` are all texts, with those that are
-    written twice.
+    files, which says whether a stored reference was learned from them. ``written`` are all texts, each once for each of
+    its authors: one that stands twice in a file was not written twice.
     """
 
     learned: tuple[Row, ...] = field(repr=False)
@@ -137,7 +137,7 @@ class PublicCorpus:
             )
         at_least = choices.authors_at_least or PublicWordSettings.authors_at_least
         check_topics(((row.get("topic"), row.get("author")) for row in rows), at_least)
-        written = Written.of(row["text"] for row in all_rows)
+        written = Written.of(text for text, _ in {(row["text"], row.get("author")): None for row in all_rows})
         older = cls(*_halves(rows), authors, topics, choices.public == SAMPLES, sha256, written)
         older.check_topics(choices)
         return older
@@ -260,7 +260,7 @@ def check_not_among(texts: Iterable[str], public: Written, which: str) -> None:
         raise PolicyError(
             f"{shared + len(copied):,} of the texts to be released are among {which}: {OF_THEM}"
         )
-    if looked_at >= FEWEST and len(copied) > (_COPIED + public.by_chance(rows)) * looked_at:
+    if len(copied) > (_COPIED + public.by_chance(rows)) * max(FEWEST, looked_at):
         raise PolicyError(
             f"{len(copied):,} of the texts to be released are among {which}, more than by chance. Take them out of "
             f"those, if they are other people's: {OF_THEM}"

@@ -8,7 +8,7 @@ author. What stands in a long number, an address, a mail address or a link does 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, final
@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, final
 import regex
 
 from publius.errors import DataError, MissingExtraError, UsageError
-from publius.settings import CountedWordSettings
+from publius.settings import CountedWordSettings, PublicTextSettings
 from publius.text.author_names import counted_name
 from publius.text.identifiers import is_identifier, without_identifiers
 from publius.text.tokenizer import StopWords, Vocabulary, tokenize
@@ -35,12 +35,14 @@ CountedBy = Literal["authors", "texts"]
 _SIGNED: Final = 4
 """Words of a signature, at most."""
 
-# A capital after a word or a comma and a blank: not at the start of a sentence.
-_INSIDE = regex.compile(r"(?<=[\p{Ll}\p{N},;)\u2019'] )\p{Lu}[\p{L}\p{M}'\u2019\-]*+")
-_CAPITAL = regex.compile(r"(?<![\p{L}\p{M}\p{N}])[\p{Lu}\p{Lt}][\p{L}\p{M}'\u2019\-]*+")
+# What stands between two blanks and has a capital, wherever: words are cut from it as from the text. Letters of scripts
+# without capitals end it, since some of these put no blanks between words.
+_CAPITAL = regex.compile(r"(?<![^\s\p{Lo}])[^\s\p{Lo}\p{Lu}\p{Lt}]*+[\p{Lu}\p{Lt}][^\s\p{Lo}]*+")
+_LARGE = regex.compile(r"[\p{Lu}\p{Lt}]")
+_LETTERS = regex.compile(r"\p{L}.*\p{L}")  # a number or a single letter is no name
 
-_SMALL: Final = 0.1
-"""A word that stands in small letters no more often than in so many of its uses may be a name, wherever it stands."""
+_MOSTLY: Final = 0.5
+"""A word that stands with a capital or in a signature in so many of its uses may be a name."""
 
 _ALL_CAPITALS: Final = 0.8
 """Where so many of all words have a capital, as in texts written in capitals, it says nothing."""
@@ -49,7 +51,8 @@ _OTHER_LANGUAGE: Final = 0.5
 """Where general text knows fewer of the words it is of another language, and capitals tell which are names."""
 
 _MANY: Final = 1 / 3
-"""Where more of the words are left out, the texts' own subjects may be among them, and it is said."""
+_MUCH: Final = 0.1
+"""Where more of the words are left out, or of their uses, the texts' own subjects may be among them: it is said."""
 
 
 @final
@@ -61,11 +64,12 @@ class PublicText:
         words: in any order, stop words left out.
         label: its topic; None where there are no labels.
         author: who wrote it; None where nobody knows.
-        names: those of ``words`` that stand with a capital inside a sentence, or on a line like that of a signature.
+        names: those of ``words`` that stand on a line like that of a signature.
         sentences: its sentences, where they may be quoted.
         uncut: ``words`` and those that point at somebody, to count it by as others are counted; None where they are
             ``words``.
-        capitals: those of ``words`` that stand with a capital anywhere.
+        capitals: those of ``words`` that stand with a capital anywhere else.
+        letters: the small forms of the letters that are capitals there.
     """
 
     words: Sequence[str] = field(repr=False)
@@ -75,6 +79,7 @@ class PublicText:
     sentences: Sequence[str] = field(default=(), repr=False)
     uncut: Sequence[str] | None = field(default=None, repr=False)
     capitals: Sequence[str] = field(default=(), repr=False)
+    letters: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
     def of(
@@ -85,25 +90,37 @@ class PublicText:
         plain = without_identifiers(text)
         words = [word for word in tokenize(plain, profile) if word not in stops]
         uncut = None if plain == text else [word for word in tokenize(text, profile) if word not in stops]
+        signed, rest = _signed(plain)
+        large = _CAPITAL.findall(rest)
         names, capitals = (
-            [word for each in found for word in tokenize(each, profile) if word not in stops]
-            for found in ((*_INSIDE.findall(plain), *_signatures(plain)), _CAPITAL.findall(plain))
+            [
+                word
+                for each in found
+                for word in tokenize(each, profile)
+                if word not in stops and _LETTERS.search(word)
+            ]
+            for found in (signed, large)
         )
-        return cls(words, label, author, names, sentences, uncut, capitals)
+        letters = frozenset(letter for each in large for letter in "".join(_LARGE.findall(each)).lower())
+        return cls(words, label, author, names, sentences, uncut, capitals, letters)
 
 
-def _signatures(text: str) -> list[str]:
-    """The lines behind the first of four words at most, as names stand below a letter.
+def _signed(text: str) -> tuple[list[str], str]:
+    """The lines behind the first of four words at most, as names stand below a letter, and the text without them.
 
     Each word has a capital, unless the line is the last.
     """
-    lines = [line.split() for line in text.strip().splitlines()[1:]]
-    return [
-        " ".join(words)
-        for place, words in enumerate(lines, start=1)
-        if 0 < len(words) <= _SIGNED
-        and (place == len(lines) or (all(word[0].isupper() for word in words) and words[-1][-1] not in ",:"))
-    ]
+    signed, rest = list[str](), list[str]()
+    lines = text.strip().splitlines()
+    for place, line in enumerate(lines):
+        words = line.split()
+        last = place == len(lines) - 1
+        short = place > 0 and 0 < len(words) <= _SIGNED
+        if short and (last or (all(word[0].isupper() for word in words) and words[-1][-1] not in ",:")):
+            signed.append(line)
+        else:
+            rest.append(line)
+    return signed, "\n".join(rest)
 
 
 @final
@@ -115,16 +132,16 @@ class WordCount:
         holders: for each word that may be public at all.
         by: what was counted.
         authors: how many there are; None where nobody knows.
-        names: the words that mostly stand with a capital inside sentences or as a signature, or hardly ever in small
-            letters.
-        cased: whether capitals tell words apart: there are some, and not nearly all words have one.
+        names: the words that mostly stand with a capital or in a signature.
+        letters: those that are capitals somewhere, in small; none where capitals tell no words apart, because nearly
+            all words have one.
     """
 
     holders: Mapping[str, int] = field(repr=False)
     by: CountedBy
     authors: int | None
     names: frozenset[str] = field(repr=False)
-    cased: bool = False
+    letters: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, texts: Iterable[PublicText]) -> WordCount:
@@ -135,26 +152,29 @@ class WordCount:
         uses: Counter[str] = Counter()
         names: Counter[str] = Counter()
         capitals: Counter[str] = Counter()
+        letters: set[str] = set()
         for place, text in enumerate(texts):
             holder = counted_name(text.author) if known else str(place)
             by_author.setdefault(holder, set()).update(text.words)
             uses.update(text.words)
             names.update(text.names)
             capitals.update(text.capitals)
+            letters |= text.letters
         holders: Counter[str] = Counter()
         for words in by_author.values():
             holders.update(words)
         admitted = {word: count for word, count in holders.items() if may_be_public(word)}
-        found = {word for word, count in names.items() if 2 * count >= uses[word]}
-        cased = 0 < capitals.total() < _ALL_CAPITALS * uses.total()
-        if cased:
-            found |= {word for word, count in capitals.items() if uses[word] - count <= _SMALL * uses[word]}
+        if capitals.total() < _ALL_CAPITALS * uses.total():
+            names.update(capitals)
+        else:
+            letters.clear()
+        found = {word for word, count in names.items() if count >= _MOSTLY * uses[word]}
         return cls(
             MappingProxyType(admitted),
             "authors" if known else "texts",
             len(by_author) if known else None,
             frozenset(found),
-            cased,
+            frozenset(letters),
         )
 
     def public(self, at_least: int) -> dict[str, int]:
@@ -223,12 +243,12 @@ def rare_words(count: WordCount, at_least: int, general: Vocabulary | None) -> l
     """The rare words among those that would become public, telling ones first, then those that fewest use.
 
     ``general``: the words of public text of any kind; None where it is not there to compare with. Where it knows few of
-    the words it is of another language, and asked of words without capitals alone, as all Arabic ones are.
+    the words it is of another language, and asked of words alone whose letters are never capitals, as all Arabic ones.
     """
     words = count.public(at_least)
     unknown = set() if general is None else {word for word in words if word not in general}
     if len(unknown) > _OTHER_LANGUAGE * len(words):
-        unknown = {word for word in unknown if not count.cased or word == word.upper()}
+        unknown = {word for word in unknown if count.letters.isdisjoint(word)}
     public = [
         RareWord(word, holders, word in count.names or word in unknown) for word, holders in words.items()
     ]
@@ -255,8 +275,9 @@ def public_words(
     """
     count = WordCount.of(texts)
     rare = rare_words(count, settings.authors_at_least, general_words())
-    without = left_out(rare, settings.leave_out)
-    found = {word: n for word, n in count.public(settings.authors_at_least).items() if word not in without}
+    public = count.public(settings.authors_at_least)
+    without = left_out(public, rare, settings.leave_out)
+    found = {word: n for word, n in public.items() if word not in without}
     if len(found) < 2:
         raise DataError(f"{len(found)} words are left to learn from: leave out fewer")
     facts = {
@@ -269,29 +290,57 @@ def public_words(
     return found, facts
 
 
-def left_out(rare: Iterable[RareWord], choice: str) -> frozenset[str]:
-    """The words that a ``choice`` leaves out: "names" (telling ones), "all" rare ones, "none", or those it lists."""
-    if choice == NONE:
-        return frozenset()
-    if choice in (NAMES, ALL):
-        return frozenset(each.word for each in rare if each.telling or choice == ALL)
-    words = frozenset(word.strip().lower() for word in choice.split(",") if word.strip())
-    if not words:
-        raise UsageError(f"which words to leave out: {NAMES}, {ALL}, {NONE}, or words separated by commas")
-    return words
+def left_out(
+    public: Collection[str],
+    rare: Iterable[RareWord],
+    choice: str,
+    profile: str = PublicTextSettings.tokenizer,
+) -> frozenset[str]:
+    """Those of the ``public`` words that a ``choice`` leaves out: "names" (telling ones), "all" rare ones, "none".
+
+    Or those that it lists, "names" and "all" among them. `UsageError` where it says nothing.
+    """
+    asked, listed = _chosen(choice, profile)
+    found = {each.word for each in rare if ALL in asked or (NAMES in asked and each.telling)}
+    return frozenset(found.union(listed).intersection(public))
 
 
-def many_left_out(left: int, kept: int, by: CountedBy) -> str | None:
+def not_public(
+    public: Collection[str], choice: str, profile: str = PublicTextSettings.tokenizer
+) -> tuple[str, ...]:
+    """The words that a ``choice`` lists and that are none of the ``public`` ones: perhaps misspelt."""
+    return tuple(word for word in listed_words(choice, profile) if word not in public)
+
+
+def listed_words(choice: str, profile: str = PublicTextSettings.tokenizer) -> tuple[str, ...]:
+    """The words that a ``choice`` lists, each once."""
+    return _chosen(choice, profile)[1]
+
+
+def _chosen(choice: str, profile: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Which of "names", "all" and "none" are asked for, and the words, cut as those of texts are."""
+    parts = [part.strip() for part in regex.split("[,;]", choice) if part.strip()]
+    asked = frozenset(part.lower() for part in parts if part.lower() in (NAMES, ALL, NONE))
+    words = [word for part in parts if part.lower() not in asked for word in tokenize(part, profile)]
+    if not (asked or words) or (NONE in asked and (words or len(asked) > 1)):
+        raise UsageError(
+            f"which words to leave out: {NAMES}, {ALL}, {NONE} alone, or words separated by commas"
+        )
+    return asked, tuple(dict.fromkeys(words))
+
+
+def many_left_out(left: int, kept: int, by: CountedBy, uses: float = 0.0) -> str | None:
     """A sentence where so many words were ``left`` out that the texts' own subjects may be; None else.
 
-    Where authors are counted only rare words are left out.
+    ``uses`` is their share of all uses, where it is known. Where authors are counted only rare words are left out.
     """
-    if by == "authors" or left <= _MANY * (left + kept):
+    if by == "authors" or (left <= _MANY * (left + kept) and uses <= _MUCH):
         return None
+    share = f", {uses:.0%} of their uses," if uses else ""
     return (
-        f"{left:,} of {left + kept:,} words are left out, so what the texts are about may be among them: in some "
-        "languages every noun has a capital. Name the column of authors, so that hardly any need be, or say with "
-        "--leave-out which words to leave out"
+        f"{left:,} of {left + kept:,} words{share} are left out, so what the texts are about may be among them: a word "
+        "that mostly begins a sentence has a capital, and in some languages every noun does. Name the column of "
+        "authors, so that hardly any need be, or say with --leave-out which words to leave out"
     )
 
 

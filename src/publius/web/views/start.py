@@ -268,7 +268,7 @@ def _vocabulary(walk: Walk) -> answers.Vocabulary | None:
     if found is None:
         return None
     return answers.Vocabulary(
-        size=found.size,
+        size=len(found.words),
         counted_by=found.by,
         at_least=found.at_least,
         rare=list(found.rare),
