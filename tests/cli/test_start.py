@@ -737,7 +737,11 @@ def test_short_texts_that_different_people_write_by_chance_are_no_copies(tmp_pat
     own, known = set(answers(200)), {row["text"] for row in rows}
     assert len(own & known) > len(own) / 3
     read.check_apart(own)
-    twice = PublicCorpus.read(Choices(public=str(store(tmp_path / "twice.csv", rows * 2)), preserve="topic"))
+    twice = PublicCorpus.read(
+        Choices(
+            public=str(store(tmp_path / "twice.csv", [row for row in rows for _ in "12"])), preserve="topic"
+        )
+    )
     for each in (read, twice):  # a file that stands twice in another was not written twice
         with pytest.raises(PolicyError, match="more than by chance"):
             each.check_apart([row["text"] for row in rows[:200]])

@@ -85,9 +85,7 @@ def _vocabulary(walk: Walk, ask: Asking, *, shown: bool) -> Walk:
     rare = sum(each.word not in without for each in found.rare)
     typer.echo(f"   Left out: {len(without):,} words. Rare words that will be public: {rare:,}.")
     if unknown := not_public(found.words, walk.words.leave_out):
-        typer.echo(
-            f"   None of the public words, so perhaps misspelt: {printable(', '.join(unknown))}."
-        )
+        typer.echo(f"   None of the public words, so perhaps misspelt: {printable(', '.join(unknown))}.")
     kept = len(found.words) - len(without)
     if (why := many_left_out(len(without), kept, found.by, found.uses(without))) is not None:
         typer.echo(f"   {why}.")
