@@ -620,7 +620,9 @@ class CalibrationSettings(EvaluationSettings):
         None, help="Words per bag: numbers separated by commas, or 'shortest'. Default: 'shortest' for words, 40 for "
         "document mechanisms.",
     )  # fmt: skip
-    repeats: int = option(5, help="Runs with other noise at each epsilon.", at_least=1)
+    repeats: int | None = option(
+        None, help="Runs with other noise at each epsilon. Default: 5, or what the preset says.", at_least=1
+    )
     cautious: bool = option(False, help="Let the limits of the intervals make candidates, not the means.")
     start: float = option(1.0, help="Epsilon to begin the search at.")
     precision: float = option(1.2, help="Factor to which epsilon is found.")

@@ -357,6 +357,18 @@ def test_half_a_pair_costs_its_own_row_in_a_table_of_utf_16(tmp_path):
     assert (bad.reason.startswith("line 2: not UTF-16"), good.text) == (True, "whole \U0001f600")
 
 
+@pytest.mark.parametrize("encoding", ["idna", "punycode", "unicode_escape", "raw_unicode_escape"])
+def test_an_encoding_of_names_or_programs_is_refused(tmp_path, encoding):
+    with pytest.raises(UsageError, match="no file of texts is written in"):
+        open_corpus(store(tmp_path / "c.csv", b"text\na\n"), number=True, encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_table_that_lacks_the_mark_of_its_encoding_is_refused(tmp_path, encoding):
+    with pytest.raises(DocumentError, match=f"is not {encoding}: name another encoding"):
+        open_corpus(store(tmp_path / "c.csv", b"text\na short one\n"), number=True, encoding=encoding)
+
+
 @pytest.mark.parametrize("encoding", ["iso2022_jp", "utf-7", "hz"])
 def test_an_encoding_in_which_one_text_changes_the_next_is_refused(tmp_path, encoding):
     with pytest.raises(UsageError, match="one text can change how those after it are read"):

@@ -10,7 +10,7 @@ from letters import AUTHORS, rows, text, write
 from publius.cli import app
 from publius.cli.console import progress_shown
 from publius.errors import PolicyError, UsageError
-from publius.evaluation import calibration
+from publius.evaluation import calibration, prepare
 from publius.evaluation.calibration import Aim, Trial, conclude, search, to_be_had
 from publius.evaluation.runner import read_results
 from publius.evaluation.statistics import Interval
@@ -166,6 +166,34 @@ def test_who_names_no_authors_is_refused_before_anything_is_protected(tmp_path, 
     ])  # fmt: skip
     assert "an adversary for authors and a classifier for topics" in str(result.exception)
     assert not list((tmp_path / "out").glob("*/cells/exponential-*"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "repeats"),
+    [
+        ((), 5),
+        (("--preset", "quick"), 1),
+        (("--repeats", "3"), 3),
+        (("--preset", "quick", "--repeats", "3"), 3),
+    ],
+)
+def test_each_epsilon_is_tried_as_often_as_the_preset_says(tmp_path, stored, monkeypatch, asked, repeats):
+    def seen(corpus, request, *rest):
+        raise InterruptedError(request.repeats)
+
+    monkeypatch.setattr(prepare, "prepared", seen)
+    call = [
+        "calibrate",
+        str(tmp_path),
+        "--embeddings",
+        stored,
+        "--author-at-most",
+        "0.9",
+        "--topic-at-least",
+        "0.7",
+    ]
+    found = CliRunner().invoke(app, [*call, *asked]).exception
+    assert found.args == (repeats,)
 
 
 def test_document_mechanisms_are_tried_at_each_bound(tmp_path, stored, undrawn):

@@ -104,6 +104,7 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     )
     words = planned["vocabulary"]
     assert (words["counted_by"], words["at_least"], words["leave_out"]) == ("authors", 5, "names")
+    assert words["warning"] is None, "by authors only rare words are left out"
     assert {"word": "mortgage", "holders": 5, "telling": False} in words["rare"]
     assert planned["older"] == {
         "texts": 60, "attacked": 30, "author_field": "author", "topic_field": "topic", "authors": 5, "topics": 2,

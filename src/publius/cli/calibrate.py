@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from publius.evaluation.summary import SummaryLine
 
 SEARCHED = (MechanismSettings.mechanism, "exponential", "tight")
+_REPEATS: Final = 5
 """Mechanisms that are searched where none is named."""
 
 
@@ -60,6 +61,8 @@ def calibrate(
     from publius.evaluation.runner import EvaluationRequest
     from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 
+    if settings.preset is None:
+        settings = replace(settings, repeats=settings.repeats or _REPEATS)
     aim = Aim(settings.author_at_most, settings.topic_at_least, settings.cautious)
     measured = []
     with nullcontext(output) if output else TemporaryDirectory() as folder:

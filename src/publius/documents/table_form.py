@@ -41,6 +41,8 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _STATEFUL: Final = ("iso2022", "hz", "utf-7")
+_OF_NAMES: Final = ("idna", "punycode", "unicode-escape", "raw-unicode-escape")
+"""Encodings of names and of programs, in which a text could write a line break of the table."""
 _NO_LETTERS: Final = bytes(range(0x80, 0xA0))
 """In Latin-1 they are controls."""
 _CANDIDATES: Final = (
@@ -96,6 +98,8 @@ def checked_encoding(encoding: str | None) -> str | None:
         )  # rot13 and base64 are codecs, too, and no encodings of text
     except (LookupError, UnicodeError, ValueError, TypeError):
         raise UsageError(f"no encoding is called {encoding!r}: utf-8, iso-8859-1 or cp1252, say") from None
+    if codec.name in _OF_NAMES:
+        raise UsageError(f"no file of texts is written in {codec.name}: utf-8, iso-8859-1 or cp1252, say")
     if codec.name.startswith(_STATEFUL):
         raise UsageError(
             f"in {codec.name} one text can change how those after it are read: convert the file to UTF-8"
@@ -133,7 +137,10 @@ def find_form(
     with open_binary(path) as stream:
         data = stream.read(SAMPLE)
     chosen = encoding or (find_encoding(path, data) if by_letters else _marked(data) or "utf-8")
-    text = _decoded(data, chosen)
+    try:
+        text = _decoded(data, chosen)
+    except UnicodeError:  # such as UTF-16 without the mark that it begins with
+        raise DocumentError(f"{shown(path)} is not {chosen}: name another encoding") from None
     between = delimiter or _delimiter(text, columns)
     return TableForm(between, chosen, quotes or ("fields" if _quotes_names(text, between) else None))
 

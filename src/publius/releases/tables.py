@@ -117,7 +117,10 @@ def _as_it_came(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     pa = import_parquet()[0]
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
+        try:
+            column = column.cast(kind.value_type)
+        except pa.ArrowNotImplementedError:  # such as categories that are views of strings
+            column = pa.chunked_array([pa.array(column.to_pylist(), kind.value_type)])
     elif pa.types.is_run_end_encoded(kind):
         from pyarrow import compute
 

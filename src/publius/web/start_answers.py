@@ -175,6 +175,9 @@ class Vocabulary(Answer):
     at_least: int
     rare: list[RareWord]
     leave_out: Annotated[str, Field(description="names, all, none, or words separated by commas.")]
+    warning: Annotated[
+        str | None, Field(description="That what the texts are about may be left out with them; null else.")
+    ]
 
 
 class Plan(Answer):

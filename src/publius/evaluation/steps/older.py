@@ -258,7 +258,8 @@ def check_not_among(texts: Iterable[str], public: Written, which: str) -> None:
     looked_at = len(copied) + len(others) + long
     if shared:
         raise PolicyError(
-            f"{shared + len(copied):,} of the texts to be released are among {which}: {OF_THEM}"
+            f"{shared + len(copied):,} of the texts to be released are among {which}. Take them out of "
+            f"those, if they are other people's (a form that many sent, say): {OF_THEM}"
         )
     if len(copied) > (_COPIED + public.by_chance(rows)) * max(FEWEST, looked_at):
         raise PolicyError(

@@ -340,7 +340,7 @@ def many_left_out(left: int, kept: int, by: CountedBy, uses: float = 0.0) -> str
     return (
         f"{left:,} of {left + kept:,} words{share} are left out, so what the texts are about may be among them: a word "
         "that mostly begins a sentence has a capital, and in some languages every noun does. Name the column of "
-        "authors, so that hardly any need be, or say with --leave-out which words to leave out"
+        "authors, so that hardly any need be, or choose which words to leave out (--leave-out)"
     )
 
 

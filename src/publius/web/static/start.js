@@ -199,6 +199,7 @@ export class StartView {
       el("p", {}, `${plural(found.size, "word", "words")} of these texts become public, each used by at least ${plural(found.at_least, found.counted_by.slice(0, -1), found.counted_by)}. Long numbers, addresses, mail and links never do.`),
       found.counted_by === "texts" ? el("p", { class: "caution" }, "No author is known, so texts are counted: a word that one person wrote in several of them can become public.") : null,
       lists.map(([title, words]) => el("details", { class: "more" }, el("summary", {}, `${title}; with how many use each`), el("p", {}, words))),
+      found.warning ? el("p", { class: "caution" }, `${found.warning}.`) : null,
       found.rare.length ? select("start-leave-out", this.#words("leave_out"), options, found.leave_out, (choice) => {
         this.#own.leave_out = choice;
         this.#ask();

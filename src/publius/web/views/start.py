@@ -29,6 +29,7 @@ from publius.noise.randomness import entropy
 from publius.releases.measured import Measured
 from publius.releases.plan import Plan
 from publius.releases.preflight import look as look_at
+from publius.vectors.learning.public_words import left_out, many_left_out
 from publius.web import requests
 from publius.web import start_answers as answers
 from publius.web.references import stored_now
@@ -267,12 +268,14 @@ def _vocabulary(walk: Walk) -> answers.Vocabulary | None:
     found = walk.vocabulary()
     if found is None:
         return None
+    without = left_out(found.words, found.rare, walk.words.leave_out)
     return answers.Vocabulary(
         size=len(found.words),
         counted_by=found.by,
         at_least=found.at_least,
         rare=list(found.rare),
         leave_out=walk.words.leave_out,
+        warning=many_left_out(len(without), len(found.words) - len(without), found.by, found.uses(without)),
     )
 
 
