@@ -14,9 +14,13 @@ import pytest
 from fences import Fence
 from publius.audit.toy_references import toy_reference
 from publius.documents.corpus import Corpus, open_corpus
-from publius.evaluation import releases_linked
+from publius.evaluation import hindsight, releases_linked, signed
+from publius.evaluation.protectors import Originals
+from publius.evaluation.runner import Results
+from publius.evaluation.statistics import Interval
 from publius.evaluation.steps import kept
 from publius.evaluation.steps.labels import noise_in_words
+from publius.evaluation.summary import AdversaryResult
 from publius.mechanisms.prototype import Prototype
 from publius.privacy import promise
 from publius.privacy.guarantee import Guarantee, posterior_at_most
@@ -209,6 +213,38 @@ def _nearest_nats(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(promise, "nats", lambda exponent: f"{exponent:,.1f}")
 
 
+def _texts_of_nobody(folder: Path) -> None:
+    """Two people wrote these six, which nobody knows, so each was attacked as of an author of its own."""
+    law = np.full((6, 6), 0.1) + 0.4 * np.eye(6)
+    shares, names = law.diagonal(), [f"the text {at}" for at in range(6)]
+    together = hindsight.together(Originals(shares, np.log(law), law), names, shares)
+    finding = AdversaryResult("originals", "author", Interval(0.5, 0.3, 0.7), 3.0, 6, {"together": together})
+    for known, of_authors in ((12, True), (0, False)):
+        facts = {
+            "known_texts": known,
+            "unknown_texts": 6,
+            "size": 40,
+            "authors": 6,
+            "request": {"repeats": 1},
+        }
+        results = Results({**facts, "publius_version": "0"}, (), (), None)
+        measured = {
+            "about": signed._about(results, finding, 5.0),
+            "worst": signed._worst(results, finding),
+        }
+        found = {"unit": "document", "bound": 5.0, "own": None, "crowd": None, "measurements": measured}
+        said = " ".join((*account.how_to_read(found), *(account.worst_author(found) or ())))
+        assert (
+            bool(re.search(r"names? the author|named the author|of one author together", said)) is of_authors
+        )
+        assert ("names the text of 50.0\xa0% of the rows" in said) is not of_authors
+        assert account.authors_known(found) is of_authors
+
+
+def _each_as_an_author(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(signed, "_authors_known", lambda results: True)
+
+
 FENCES = (
     Fence(8, "an exponent that is a limit is rounded up", _exponents, _nearest_nats),
     Fence(8, "a probability that is a limit is rounded up", _upper_limits, _nearest),
@@ -216,4 +252,5 @@ FENCES = (
     Fence(8, "a limit of one row holds for whoever sees all of them", _all_rows_seen, _one_row_alone),
     Fence(8, "a proven limit is none of what is kept, nor of an id", _all_of_a_row, _the_label_alone),
     Fence(8, "a label that several outcomes share is kept as often as said", _labels_kept, _of_one_outcome),
+    Fence(8, "no figure is one of authors where nobody knows them", _texts_of_nobody, _each_as_an_author),
 )

@@ -48,7 +48,7 @@ MEASURED = Measured(
     ),
     ("People.",), {"rows.jsonl": "cd" * 32}, 60, 0.093, "PASS: nobody beyond the limit",
     LabelShares(60, 0.75, 0.4, (TopicShare("court", 40, 0.9), TopicShare("music", 20, 0.45)), 0, 0.7, 0.8),
-    {"texts": 60, "named": 0.029, "chance": 1 / 60, "ceiling": 0.94}, {"documents": 13, "named": 0.9996},
+    {"texts": 60, "named": 0.029, "chance": 1 / 60, "ceiling": 0.94}, {"documents": 13, "named": 0.9996, "most": 14},
     room="A narrow PASS: 0.2 of 5.0 points", set_by="The limit is the proposal",
     on_authors="PASS",
 )  # fmt: skip
@@ -272,6 +272,37 @@ def test_how_many_documents_an_author_has_is_found_or_declared_and_says_which(re
     page = sign_off(release, Sources(measured=MEASURED, own=OWN, about=ABOUT)).decode()
     assert "The author with most documents has 17 (found)" in page
     assert "the receivers' page has none of it, only what was declared" in flat(page)
+
+
+def test_only_what_no_attacked_author_had_is_said_to_be_untested(release):
+    """The author named most often had two documents, and fifty others who were attacked had four."""
+    found = {**evidence(release, Sources(measured=MEASURED)), "own": {"authors": {"most": 4}}}
+    for documents, most, untested in ((2, 4, False), (2, 3, True), (4, 4, False), (13, 14, False)):
+        worst = {"documents": documents, "named": 0.9, "most": most}
+        said = account.worst_author({**found, "measurements": {**found["measurements"], "worst": worst}})[1]
+        assert ("with 4 it was not tested" in said) is untested
+
+
+def test_texts_of_nobody_are_not_called_authors(release):
+    """Each was attacked as of an author of its own, and sixty people had written the three hundred."""
+    attacked = replace(
+        MEASURED, about=(account.AUTHORS_UNKNOWN,), findings=MEASURED.findings[2:], worst=None,
+        verdict="NO EVIDENCE: x", on_authors="NO EVIDENCE", adds_at_most=0.05, room=None,
+    )  # fmt: skip
+    page = flat(sign_off(release, Sources(measured=attacked)).decode())
+    for said in (
+        "Texts named",
+        "always one text",
+        "names 9.3 % of the texts",
+        "named 15.7 % of the texts from their rows",
+        "not known: each text counts as of an author of its own",
+    ):
+        assert said in page
+    for unsaid in ("Authors named", "most frequent author", "of the authors", "How many authors an attacker"):
+        assert unsaid not in page
+    assert "60 texts of known authors or topics" in page
+    no_topics = replace(attacked, floor=None)
+    assert "60 texts, protected" in flat(sign_off(release, Sources(measured=no_topics)).decode())
 
 
 def test_what_receivers_may_and_may_not_do_is_one_text_in_two_places(release):

@@ -26,7 +26,7 @@ from publius.mechanisms.registry import class_named, parameters_of
 from publius.option import declared
 from publius.privacy.guarantee import total_exponent
 from publius.privacy.promise import rounded_up
-from publius.releases.account import ALL_BAGS, ALL_BOUND, ONE_BAG
+from publius.releases.account import ALL_BAGS, ALL_BOUND, AUTHORS_UNKNOWN, ONE_BAG, ONE_ROW
 from publius.releases.digests import file_digests
 from publius.releases.label_shares import LabelShares
 from publius.releases.manifests import matching, place_in
@@ -62,8 +62,9 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     unlooked = unlooked_of(results.facts)
     # On texts that it was learned from a reference is right more often than on others: that would be nobody's figure.
     labels = None if unlooked is not None else _detail(results, line, "labels")
+    holder = line.of(ORIGINALS, "author")
     return Measured(
-        (*_about(results), *together_rows(line.of(ORIGINALS, "author"), bound)),
+        _about(results, holder, bound),
         tuple(_findings(line, clean, results.facts)),
         (*NOT_TRIED, *([] if unlooked is None else [f"{unlooked[0].upper()}{unlooked[1:]}."])),
         file_digests(folder),
@@ -72,7 +73,7 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         None if verdict is None else verdict.text,
         labels=None if labels is None else LabelShares.of_record(labels),
         linking=_detail(results, line, "linking"),
-        worst=_worst(line.of(ORIGINALS, "author")),
+        worst=_worst(results, holder),
         options=options_of(results.facts["request"], kept),
         room=None if verdict is None else verdict.room,
         set_by=None if verdict is None else verdict.set_by,
@@ -120,12 +121,17 @@ def _option(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _worst(finding: FoundByOne | None) -> dict[str, float] | None:
-    """The author whom the holder of the originals names most often from all rows together."""
+def _authors_known(results: Results) -> bool:
+    """Whether anybody said who wrote the attacked texts: else each counts as of an author of its own."""
+    return results.facts.get("known_texts") != 0
+
+
+def _worst(results: Results, finding: FoundByOne | None) -> dict[str, float] | None:
+    """The author whom the holder of the originals names most often from all rows together; None where none is known."""
     found = (None if finding is None else finding.extra.get("together")) or {"worst": None}
-    if found["worst"] is None:
+    if found["worst"] is None or not _authors_known(results):
         return None
-    return {"documents": found["documents"], "named": found["worst_high"]}
+    return {"documents": found["documents"], "named": found["worst_high"], "most": found["most"]}
 
 
 def _detail(results: Results, line: SummaryLine, name: str) -> dict[str, Any] | None:
@@ -172,6 +178,19 @@ def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[t
         f"has {_documents(most)} there; of the documents released, the bound times the number of the author's"
     )
     yield ALL_BOUND, total
+
+
+def _text_row(finding: FoundByOne | None) -> Iterator[tuple[str, str]]:
+    """The holder of the originals on one bag, where nobody knows which bags are of one author."""
+    found = None if finding is None else finding.extra.get("together")
+    if finding is None or found is None:
+        return
+    yield (
+        ONE_ROW,
+        f"whoever holds the originals names the text of {percent(finding.accuracy.value)} of the rows, at most "
+        f"{percent_up(finding.accuracy.high)} allowing for chance. The text named most often is named from "
+        f"{percent_up(found['worst_alone'])} of its rows, but other rows are taken for it, too",
+    )
 
 
 def _documents(count: int) -> str:
@@ -322,11 +341,11 @@ def _value(name: str, value: float | None) -> str:
     return "" if value is None else f"{name} {value:g}"
 
 
-def _about(results: Results) -> tuple[tuple[str, str], ...]:
-    facts = results.facts
+def _about(results: Results, holder: FoundByOne | None, bound: float | None) -> tuple[tuple[str, str], ...]:
+    facts, known = results.facts, _authors_known(results)
     rows = [("texts attacked", f"{facts['unknown_texts']:,}, each released as {facts['size']:,} words")]
     if facts.get("authors"):
-        rows.append(("authors", f"{facts['authors']:,}"))
+        rows.append(("authors", f"{facts['authors']:,}") if known else AUTHORS_UNKNOWN)
     if learned := facts.get("learned_authors"):
         rows.append(
             (
@@ -338,7 +357,7 @@ def _about(results: Results) -> tuple[tuple[str, str], ...]:
         rows.append(("topics", ", ".join(map(str, facts["topics"]))))
     rows.append(("repeats", f"{facts['request']['repeats']:,}, each with other noise"))
     rows.append(("made by", f"Publius {facts['publius_version']}"))
-    return tuple(rows)
+    return (*rows, *(together_rows(holder, bound) if known else _text_row(holder)))
 
 
 def _findings(line: SummaryLine, clean: SummaryLine | None, facts: Mapping[str, Any]) -> list[Finding]:

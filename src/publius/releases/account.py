@@ -50,8 +50,12 @@ ORIGINALS: Final = "originals"
 ONE_BAG: Final = "one row of an author"
 ALL_BAGS: Final = "all rows of one author together"
 ALL_BOUND: Final = "bound for all of one author"
-WORST_CASES: Final = (ONE_BAG, ALL_BAGS, ALL_BOUND)
-"""What was measured of the author who loses most: the names of the facts of an evaluation."""
+ONE_ROW: Final = "one row of a text"
+WORST_CASES: Final = (ONE_BAG, ALL_BAGS, ALL_BOUND, ONE_ROW)
+"""What was measured of the author, or text, who loses most: the names of the facts of an evaluation."""
+
+AUTHORS_UNKNOWN: Final = ("authors", "not known: each text counts as of an author of its own")
+"""The fact of an evaluation of texts of nobody: its figures are of texts."""
 
 OPEN: Final = "left open: to be filled in before somebody signs"
 LONGEST_SAID: Final = 2_000
@@ -446,7 +450,7 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
         if measured is None
         else ". In the test, whoever holds the originals and knows which rows are of one author named the author found "
         f"most often, with {_documents(measured['documents'])}, up to {percent_up(measured['named'])} of the time"
-        + ("" if measured["documents"] == several else f"; with {several:,} it was not tested")
+        + (f"; with {several:,} it was not tested" if measured["most"] < several else "")
     )
     nothing = ", which promises nothing" if strength_of(together) == "empty" else ""
     added = "their bounds add up to" if several > 1 else "the bound is"
@@ -666,6 +670,11 @@ _SAME: Final = 0.0005
 """A difference that is not shown."""
 
 
+def authors_known(found: Mapping[str, Any]) -> bool:
+    """Whether anybody said who wrote the attacked texts: else no figure is one of authors."""
+    return AUTHORS_UNKNOWN not in map(tuple, (found["measurements"] or {}).get("about", ()))
+
+
 def strongest_of(found: Mapping[str, Any], task: str, *, originals: bool = False) -> Mapping[str, Any] | None:
     """What the strongest adversary found; the holder of the originals is apart, since he has the texts."""
     measured = found["measurements"] or {}
@@ -769,9 +778,10 @@ def _undecided(found: Mapping[str, Any]) -> str:
     anyway = max(measured["floor"], holder["chance"]) if without is None else float(without)
     if told["value"] - (0 if measured["in_all"] else anyway) <= limit:
         return neither
+    whom = "them" if authors_known(found) else "the texts from their rows"
     return (
         f"It does not show that authors are hidden: {who(ORIGINALS, topic=True)} named {percent(told['value'])} of "
-        f"them, where {percent(anyway)} are named without the rows"
+        f"{whom}, where {percent(anyway)} are named without the rows"
     )
 
 
@@ -790,9 +800,11 @@ def _named_by_labels(found: Mapping[str, Any]) -> bool:
 
 
 def compared(found: Mapping[str, Any]) -> str | None:
-    """What the verdict compares with what, and why, in two sentences; None where no authors were judged."""
+    """What the verdict compares with what, and why, in two sentences; None where no authors were judged or known."""
     measured = found["measurements"]
     if measured is None or measured["verdict"] is None or measured["on_authors"] is None:
+        return None
+    if not authors_known(found):
         return None
     if measured["in_all"]:
         return (

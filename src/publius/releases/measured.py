@@ -72,7 +72,8 @@ class Measured:
         labels: how often a label is right on the attacked public texts; None where none is printed.
         linking: how often two releases of the same public texts are matched row by row.
         worst: the author who is named most often from all his rows together: ``documents``, and ``named``, an upper
-            limit of how often; None where no author can be told from one draw.
+            limit of how often; ``most`` is the largest number of documents of any author attacked. None where no author
+            can be told from one draw, or is known.
         options: what ``publius evaluate`` was given, as it is typed.
         room: how near a PASS is to its limit, in words; None where the verdict is no PASS, or on no authors.
         set_by: who set the limit on authors, in words; None where there is none.

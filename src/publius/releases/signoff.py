@@ -135,7 +135,7 @@ def _page(signed: _Signable) -> bytes:
         "evaluation_whole": digest_of(measured.digests) if measured else None, "version": publius_version(),
         "zeros": "0" * 64, "who": account.who, "for_receivers": signed.for_receivers,
         "about": found["about"], "open": account.OPEN, "nobody_named": account.NOBODY_NAMED,
-        "compared": account.compared(found),
+        "compared": account.compared(found), "authors_known": account.authors_known(found),
         "verdict_said": account.verdict_said(found) if found["verdict"] else None,
         "own": None if found["own"] is None else list(account.own_sentences(found["own"])),
         "sample": None if found["sample_row"] is None else shown_row(found["sample_row"]),
