@@ -33,6 +33,7 @@ from publius.releases.own_texts import (
     AuthorCounts,
     Naming,
     OwnTexts,
+    TakenFor,
     examine,
     unfit_sentence,
     unsigned_sentence,
@@ -278,14 +279,39 @@ def test_a_column_of_far_fewer_topics_than_attackers_were_told_tells_less(column
 
 
 @pytest.mark.parametrize(
-    ("even", "guessed", "told"), [(4.7, 4.9, True), (1.3, 4.9, False), (4.7, None, False)]
+    ("column", "even", "taken", "told"),
+    [
+        (10, 4.7, TakenFor(9, 4.9, 9.8), True),  # ten wards of which one has most texts are ten all the same
+        (10, 1.3, TakenFor(9, 4.9, 9.8), False),
+        (10, 4.7, None, False),
+        (2, 2.0, TakenFor(2, 2.0, 9.8), True),  # a month's texts to two of ten wards
+        (1, 1.0, TakenFor(2, 2.0, 9.8), False),
+        (2, 2.0, TakenFor(4, 3.9, 9.8), False),
+        (2, 2.0, TakenFor(2, 2.0, 1.3), False),  # most of its public texts have one label: it tells nothing
+    ],
 )
-def test_a_column_need_not_be_more_even_than_the_texts_are(even, guessed, told):
-    """Ten wards of which one has most texts are ten all the same, where a reference finds them spread like that."""
-    column = Naming(0.03, 0.003, 300, told=True, topics=10, even=even)
-    others = () if guessed is None else (replace(column, even=guessed, guessed=True),)
-    own = OwnTexts(300, 0, 0, naming=column, untold=Naming(0.03, 0.003, 300, told=False), otherwise=others)
+def test_a_column_need_not_tell_topics_that_the_texts_do_not_have(column, even, taken, told):
+    named = Naming(0.03, 0.003, 300, told=True, topics=column, even=even)
+    guess = () if taken is None else (replace(named, topics=10, even=taken.even, guessed=True),)
+    untold = Naming(0.03, 0.003, 300, told=False)
+    own = OwnTexts(300, 0, 0, naming=named, untold=untold, otherwise=guess, taken=taken)
     assert (own.no_evidence(1.0, topics=10) is None) is told
+    assert guess == () or replace(own, naming=guess[0], otherwise=()).no_evidence(1.0, topics=10) is not None
+
+
+@pytest.mark.parametrize(("column", "told"), [("topic", True), ("desk", False)])
+def test_what_texts_are_about_is_compared_with_what_the_reference_finds(tmp_path, plan, column, told):
+    """Of two of its three topics, one four times as common, and one row of the third, which is none."""
+    of = {topic: [row for row in rows(240) if row["topic"] == topic] for topic in TOPICS}
+    texts = [
+        row for topic, count in zip(sorted(TOPICS), (48, 12, 1), strict=True) for row in of[topic][:count]
+    ]
+    texts = [row | {"desk": "all", "author": f"a{n % 20}"} for n, row in enumerate(texts)]
+    corpus = corpus_of(store(tmp_path / "t.jsonl", texts), keep=["topic", "desk", "author"])
+    own = replace(examine(corpus, plan, column, "author"), fit_none=0, hardly_known=0)
+    assert own.taken == TakenFor(2, pytest.approx(1.8, abs=0.1), pytest.approx(3, abs=0.2))
+    assert ("rows add to that was not computed" not in (own.no_evidence(1.0, topics=4) or "")) is told
+    assert examine(corpus, plan, None, "author").taken is None
 
 
 def test_what_attackers_were_told_is_said_where_some_were_told():

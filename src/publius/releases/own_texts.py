@@ -109,7 +109,7 @@ _MANY: Final = 1024
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
 )
-FORMAT: Final = 10
+FORMAT: Final = 11
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
 _BATCH: Final = 512
@@ -303,6 +303,40 @@ class Naming:
         )
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class TakenFor:
+    """What the release or its reference takes the texts to be about, beside the public texts that it learned from.
+
+    Attributes:
+        topics: how many topics, the most frequent first, have all but `FEW_ROWS` of the texts.
+        even: how many equally common topics tell as much of the texts (`equally_common`).
+        public: the same of the public texts; 0 where that is not known.
+    """
+
+    topics: int
+    even: float
+    public: float
+
+    @classmethod
+    def of_counts(cls, texts: Iterable[int], public: Iterable[int]) -> Self:
+        """From how many texts are on each topic."""
+        sizes = sorted(texts, reverse=True)
+        beyond = (sum(sizes[place:]) > FEW_ROWS * sum(sizes) for place in range(len(sizes)))
+        return cls(sum(beyond), equally_common(sizes), equally_common(public))
+
+    @classmethod
+    def of_record(cls, facts: Mapping[str, Any]) -> Self:
+        """The one that was written down; `ValueError` for what is none."""
+        found = cls(**facts)
+        numbers = (found.even, found.public)
+        if type(found.topics) is not int or not all(
+            type(each) in (int, float) and each >= 0 for each in numbers
+        ):
+            raise ValueError("no numbers of topics")
+        return found
+
+
 def ways_said(*first: Naming | None, otherwise: Iterable[Naming]) -> list[Naming]:
     """The ways that are told people: those in which rows add most, each after that of the names as they stand."""
     plain = [way for way in otherwise if not way.apart]
@@ -341,6 +375,7 @@ class OwnTexts:
         untold: the same of whoever is told no topic.
         otherwise: the same by the other ways, which a verdict is on, too.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
+        taken: what the reference takes them for; None where it takes them for nothing, or no column is beside that.
     """
 
     documents: int
@@ -356,6 +391,7 @@ class OwnTexts:
     untold: Naming | None = None
     otherwise: tuple[Naming, ...] = ()
     release: str | None = None
+    taken: TakenFor | None = None
 
     def check_release(self, manifest: Mapping[str, Any], sha256: str) -> None:
         """`UsageError` unless they were looked at for the release with this ``manifest``, whose digest is given."""
@@ -420,11 +456,18 @@ class OwnTexts:
     def _told_as_much(self, topics: int) -> bool:
         """Whether whoever holds the texts was told about as much of what they are about as one of so many topics is.
 
-        A column need not spread these texts more evenly than a reference does that tells as many topics apart.
+        A column need tell no more topics, and no more evenly, than a reference finds here that knows as many: what the
+        texts are not about nobody can be told. One that finds its public texts on hardly any shows nothing by that.
         """
-        enough = [way for way in self._told if 3 * max(1, way.topics) >= 2 * topics]
-        spread = min([topics, *(max(1, way.even) for way in enough if way.guessed)])
-        return any(2 * max(1, way.even) >= (topics if way.guessed else spread) for way in enough)
+        few, spread = float(topics), float(topics)
+        guesses = any(way.guessed and 3 * max(1, way.topics) >= 2 * topics for way in self._told)
+        if self.taken is not None and guesses and 2 * self.taken.public >= topics:
+            few, spread = min(few, self.taken.topics), min(spread, self.taken.even)
+        return any(
+            3 * max(1, way.topics) >= 2 * (topics if way.guessed else few)
+            and 2 * max(1, way.even) >= (topics if way.guessed else spread)
+            for way in self._told
+        )
 
     def _said_of_topics(self) -> str:
         """What is known of what these texts are about, in words."""
@@ -513,6 +556,7 @@ class OwnTexts:
                 None if facts["untold"] is None else Naming.of_record(facts["untold"]),
                 tuple(Naming.of_record(each) for each in facts["otherwise"]),
                 facts.get("release"),
+                None if facts["taken"] is None else TakenFor.of_record(facts["taken"]),
             )
         except (ValueError, KeyError, TypeError, OverflowError, AttributeError):
             raise DataError(
@@ -597,6 +641,7 @@ def examine(
     known = 0 if topics_of is None else topics_of[1]
     of_reference = [replace(each, guessed=True, topics=known) for each in of_reference]
     told = [*of_column, *of_reference]
+    public = getattr(plan.vocabulary, "source", {}).get("topics") or {}
     untold = holder.ways(authors, told=False)
     first, second = (max(ways, key=lambda each: each.added, default=None) for ways in (told, untold))
     return OwnTexts(
@@ -609,6 +654,7 @@ def examine(
         first,
         second,
         tuple(each for each in (*told, *untold) if each not in (first, second)),
+        taken=TakenFor.of_counts(told_by_reference.sizes, public.values()) if told_by_reference.sizes else None,
     )  # fmt: skip
 
 
@@ -684,6 +730,11 @@ class _Holder:
             self._numbers += len(law) + _BESIDE
         while self._numbers > _MOST_NUMBERS:
             self._thin()
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many texts are on each topic."""
+        return [topic.texts for topic in self._topics.values()]
 
     def _thin(self) -> None:
         """Hold half of what is held, or of topics that have many texts by now single ones alone."""
