@@ -99,7 +99,8 @@ def test_what_was_not_typed_is_said(publius, monkeypatch):
     [("[ledger.init]\nbudgets = 5", "'budgets' below [ledger.init]"), ("[ledgers.init]\nbudget = 5", "'ledgers'"),
      ("[ledger]\nbudget = 5", "'ledger.budget'"), ("[obfuscate]\nseed = 5", "only typed"),
      ("[obfuscate]\nexperiment = true", "only typed"), ("[obfuscate]\nepsilon = {a = 1}", "'epsilon'"),
-     ("canary = 1", "'canary' below [start]"), ("[obfuscate\n", "is invalid TOML")],
+     ("canary = 1", "'canary' below [start]"), ("[obfuscate\n", "is invalid TOML"),
+     (f"a{'.a' * 9000} = 1", "is invalid TOML"), ("a = " + "[" * 9000, "is invalid TOML")],
 )  # fmt: skip
 def test_what_a_file_cannot_say_is_refused(publius, text, said):
     config(text)

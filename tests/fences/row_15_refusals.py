@@ -12,7 +12,7 @@ import pytest
 import publius
 from fences import Fence
 from publius import cli
-from publius.cli import watch
+from publius.cli import log, watch
 from publius.documents.corpus import BadDocument
 from publius.errors import BudgetError, DocumentError, PubliusError
 from publius.privacy.ledger import Ledger
@@ -29,7 +29,9 @@ def _watch(folder: Path) -> None:
     (inbox / "film.mp4").write_bytes(b"x")
     call = ("watch", inbox, "--output", folder / "out", "--ledger", ledger, "--embeddings", "toy", "--epsilon", 2,
             "--length", 5, "--settle", 0, "--once")  # fmt: skip
-    assert command(*call)[0] == 65
+    code, _, said = command(*call)
+    assert (code, "THE PROMISE IS EMPTY" in said) == (65, False)
+    assert "THE PROMISE IS EMPTY" in command(*call[:-3], "--epsilon", 90, *call[-3:])[2]
     toy_documents(inbox / "texts.jsonl")
     assert command(*call)[0] == 0  # one of the two is released
 
@@ -73,6 +75,27 @@ def _unreadable(folder: Path) -> None:
             assert repr(wrong["id"]) in cli._said(error)
 
 
+def _named_files(folder: Path) -> None:
+    """Files and authors have names that no log is to hold."""
+    toy_vectors().save(Path(os.environ["PUBLIUS_HOME"]) / "embeddings" / "toy")
+    texts = folder / "texts"
+    texts.mkdir()
+    for n in range(9):
+        (texts / f"{n}.txt").write_text("river bridge judge")
+    (texts / "Erika Musterfrau.txt").write_bytes(b"river \xff\xfe bridge")
+    drawn = ("--epsilon", 2, "--length", 3, "--embeddings", "toy", "--number", "--skip-bad", "--accept-loss")
+    code, out, said = command("obfuscate", texts, *drawn, "--output", folder / "out")
+    assert code == 0, said
+    assert "Erika" not in out + said, said
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stderr", terminal := _Terminal())
+        log.set_up("text", 0)
+        log.say_here("Erika")
+        log.set_up("json", 0)
+        log.say_here("Otto")
+    assert terminal.getvalue() == "Erika\n"
+
+
 def _headerless(folder: Path) -> None:
     """The names of columns are the words of the first letter where nobody wrote a header."""
     own, older = folder / "own.csv", folder / "older.csv"
@@ -110,8 +133,8 @@ def _headerless(folder: Path) -> None:
         assert "Erika" not in out + said, said
         assert "column" in said, said
     # At a terminal its curator reads them, and no log does all the same.
-    for log, shown in ("text", True), ("json", False):
-        call = ["publius", "--log-format", log, "inspect", str(own), "--text-field", "text"]
+    for kind, shown in ("text", True), ("json", False):
+        call = ["publius", "--log-format", kind, "inspect", str(own), "--text-field", "text"]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "stderr", terminal := _Terminal())
             patch.setattr(sys, "argv", call)
@@ -184,6 +207,10 @@ FENCES = (
     Fence(
         15, "an error about a document names its place, and its id at a terminal alone", _unreadable,
         lambda patch: patch.setattr(BadDocument, "error", _named),
+    ),
+    Fence(
+        15, "names of files and authors are said at a terminal alone", _named_files,
+        lambda patch: patch.setattr(log, "seen_here", lambda: True),
     ),
     Fence(
         15, "an error about columns names none but those that were asked for", _headerless,

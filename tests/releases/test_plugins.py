@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from publius.errors import BudgetError, DocumentError, UsageError
+from publius.errors import BudgetError, DataError, DocumentError, UsageError
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.ledger import Ledger
 from publius.releases.plugins.task import protect_files
@@ -127,6 +127,11 @@ def test_datasets(mechanism, tmp_path, monkeypatch):
     labelled = datasets.Dataset.from_dict(rows, features=features, info=described)
     kept, _ = protect(labelled, mechanism, length=20, stop_words="none", keep="topic")
     assert kept["topic"][:] == ["a", "b", None, "b", None]
+    beyond = datasets.Dataset(labelled.data.table, info=datasets.DatasetInfo(features=datasets.Features(
+        {**features, "topic": datasets.ClassLabel(names=["a"])}
+    )))  # fmt: skip
+    with pytest.raises(DataError, match="none of its 1 classes"):
+        protect(beyond, mechanism, length=20, stop_words="none", keep="topic")
     kept.save_to_disk(tmp_path / "saved")
     assert [each for each in (tmp_path / "saved").rglob("*") if CANARY.encode() in each.read_bytes()] == []
     assert datasets.load_from_disk(tmp_path / "saved")["topic"][:] == kept["topic"][:]

@@ -531,6 +531,23 @@ def test_a_call_that_wrote_nothing_does_not_stand_in_the_way_of_the_next(write, 
         assert write(llm(server), "--keep-requests")[0] == 0
 
 
+@pytest.mark.parametrize("kind", ["link", "requests", "key", "lines"])
+def test_no_file_is_emptied_that_a_run_did_not_begin(write, public, tmp_path, kind):
+    """A link that leads elsewhere, or what lies there by chance, of one line or without an end of it."""
+    victim = tmp_path / "victim.pub"
+    victim.write_text(
+        "ssh-ed25519 AAAA me@home\n" * (2 if kind == "lines" else 1) + ("" if kind == "link" else "x")
+    )
+    told, name = victim.read_text(), "requests.jsonl" if kind == "requests" else "partial"
+    place = tmp_path / f"texts.jsonl.{name}"
+    (place.symlink_to if kind in ("link", "requests") else place.hardlink_to)(victim)
+    code, said, _ = write(
+        "exemplar", "--public", public, *(["--keep-requests"] if kind == "requests" else [])
+    )
+    assert (code, victim.read_text()) == (74 if kind == "link" else 2, told), said
+    assert place.name in str(said)
+
+
 def test_what_another_run_began_is_not_mixed_in(write, tmp_path):
     with chat_server(lambda number, request: 500 if number else FIGURES) as server:
         assert write(llm(server), "--attempts", 1, "--at-once", 1)[0] == 74

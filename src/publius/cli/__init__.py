@@ -207,6 +207,6 @@ def _fail(message: str, code: int, here: str = "") -> NoReturn:
     """End with an error; what is for the curator's own terminal goes ``here``, and into no log."""
     with suppress(OSError):
         say(message, error=True)
-        if here and sys.stderr.isatty():
+        if here:
             say_here(here)
     sys.exit(code)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import typer
 
 from publius.cli.console import printable, waiting
-from publius.cli.log import say, say_here
+from publius.cli.log import say, say_here, seen_here
 from publius.errors import DocumentError, PolicyError, UsageError
 from publius.settings import Preserve
 
@@ -92,12 +92,26 @@ def say_first(corpus: Corpus, warnings: Iterable[str], engine: str) -> None:
         say(warning)
 
 
+def say_emptiness(plan: Plan) -> None:
+    """Say aloud, on standard error, where what is promised is empty even between near documents."""
+    if why := plan.empty:
+        say(printable(f"THE PROMISE IS EMPTY: {why}. Nobody will be able to sign for this release"))
+
+
 def say_unseen(corpus: Corpus) -> None:
     """The hidden rows and other sheets of workbooks: with names of files, which are kept nowhere."""
     from publius.documents.inspection import unseen
 
-    for note in unseen(corpus):
-        say_here(printable(note))
+    notes, several = [printable(each) for each in unseen(corpus)], len(corpus.paths) > 1
+    for note in notes:
+        if several:
+            say_here(note)
+        else:  # it names no file
+            say(note, plain=True)
+    if notes and several and not seen_here():
+        say(
+            "some files have hidden rows, which are read, or more sheets, which are not: publius inspect says which"
+        )
 
 
 def _ids(corpus: Corpus, engine: str) -> str:

@@ -33,6 +33,11 @@ TYPED: Final = frozenset({"experiment", "unconfined", "seed", "config", "help"})
 
 _PREFIX: Final = "PUBLIUS_"
 _LIMIT: Final = 2**20
+_LYING_THERE: Final = 2**16
+"""Bytes of a file that nobody named: it is read before anything says whose it is."""
+
+_DOTS: Final = 200
+"""Dots in a line, at most: the parts of a key take the square of their number to read."""
 
 
 @final
@@ -55,8 +60,11 @@ class Configuration:
         import tomllib
 
         try:
-            sections = tomllib.loads(read_bytes_limited(path, _LIMIT).decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+            data = read_bytes_limited(path, _LIMIT if named else _LYING_THERE)
+            if any(line.count(b".") > _DOTS for line in data.splitlines()):
+                raise ValueError
+            sections = tomllib.loads(data.decode())
+        except (ValueError, RecursionError):  # TOMLDecodeError and UnicodeDecodeError are such, too
             raise DataError(
                 f"{shown(path)} is invalid TOML: write a section for each command, such as [obfuscate], and an option "
                 "a line below it, such as epsilon = 10"

@@ -25,9 +25,15 @@ def say(text: str, *, plain: bool = False, error: bool = False) -> None:
 
 
 def say_here(text: str) -> None:
-    """A line for the eyes of whoever runs the command: on standard error as text, in no log of objects."""
-    if not any(isinstance(handler.formatter, _Json) for handler in _LOGGER.handlers):
+    """A line for the eyes of whoever runs the command: on a terminal alone, in no log."""
+    if seen_here():
         say(text, plain=True)
+
+
+def seen_here() -> bool:
+    """Whether standard error is a terminal, and messages are text for people."""
+    objects = any(isinstance(handler.formatter, _Json) for handler in _LOGGER.handlers)
+    return sys.stderr.isatty() and not objects
 
 
 def set_up(format: Format, verbose: int) -> None:

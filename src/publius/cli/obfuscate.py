@@ -17,6 +17,7 @@ from publius.cli.before import (
     every_bad_document,
     look_first,
     name_files,
+    say_emptiness,
     say_first,
     with_what_is_kept,
 )
@@ -119,7 +120,7 @@ def obfuscate(
         looked = look_first(
             corpus, plan, allow_padding=allow_padding or settings.experiment, skip_bad=work.skip_bad
         )
-        _say_emptiness(plan)
+        say_emptiness(plan)
         if not json:
             say_first(corpus, () if looked is None else looked.warnings(), work.engine)
         if looked is not None and work.skip_bad:
@@ -156,12 +157,6 @@ def _plan(settings: ReleaseSettings, corpus: Corpus, *, skip_bad: bool = False) 
 
     with waiting(MAKING) as say:
         return Plan.of(settings, labels=corpus.keep, shortest=shortest)
-
-
-def _say_emptiness(plan: Plan) -> None:
-    """Say aloud, on standard error, where what is promised is empty even between near documents."""
-    if why := plan.empty:
-        _say(f"THE PROMISE IS EMPTY: {why}. Nobody will be able to sign for this release")
 
 
 def _without_ids(fields: InputSettings, engine: str) -> InputSettings:

@@ -257,7 +257,7 @@ def _show(facts: dict[str, Any], json: bool) -> None:
 
 
 def tell_misspelt(chosen: str, source: Mapping[str, Any]) -> None:
-    """That words were named to be left out which are none of the public ones."""
+    """Tell how many words that were named to be left out are none of the public ones."""
     from publius.vectors.learning.public_words import listed_words
 
     left = source["public_words"]["left_out"]

@@ -18,7 +18,7 @@ from publius.cli.console import (
     standard_output,
     waiting,
 )
-from publius.cli.log import say, say_here
+from publius.cli.log import say, say_here, seen_here
 from publius.cli.options import Json, options
 from publius.errors import UsageError, how_many
 from publius.settings import AccuracySettings, FormSettings, SummaryRunSettings, SummarySettings
@@ -136,10 +136,12 @@ def tell_curator(finished: Finished) -> None:
     if finished.alike:
         say(
             how_many(len(finished.alike), "group of authors looks", "groups of authors look")
-            + " like one person's names; each name is protected alone:"
+            + " like one person's names; each name is protected alone"
+            + (":" if seen_here() else ". They are shown on a terminal alone")
         )
         for group in finished.alike[:_SHOWN]:
-            say_here(printable("  " + " | ".join(group)))
+            rest = [f"{len(group) - _SHOWN:,} more"] if len(group) > _SHOWN else []
+            say_here(printable("  " + " | ".join([*group[:_SHOWN], *rest])))
         if len(finished.alike) > _SHOWN:
             say(f"... and {len(finished.alike) - _SHOWN:,} more")
 

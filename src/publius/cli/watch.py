@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from publius.cli.before import check_own_mechanism, check_strength, with_what_is_kept
+from publius.cli.before import check_own_mechanism, check_strength, say_emptiness, with_what_is_kept
 from publius.cli.console import print_json, printable, standard_output, waiting
 from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
@@ -60,6 +60,7 @@ def watch(
     with waiting(MAKING):
         plan = Plan.of(settings, labels=fields.keep)
     check_own_mechanism(plan, settings.mechanism, settings.parameters)
+    say_emptiness(plan)
     reading = {name: value for name, value in asdict(fields).items() if name != "number"}
     counts: Counter[str] = Counter()
     watched = FolderWatch(folder, output, plan, book, settle=looking.settle, run=work, reading=reading)

@@ -167,8 +167,8 @@ class _Source(io.RawIOBase):
 
 
 def no_link(path: AnyPath, flags: int) -> int:
-    """Open what was found to be a plain file; `OSError`, and no waiting, for a link or a pipe in its place."""
-    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    """Open a plain file, as the ``opener`` of `open`; `OSError`, and no waiting, for a link or a pipe in its place."""
+    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)

@@ -306,7 +306,7 @@ class Naming:
 @final
 @dataclass(frozen=True, slots=True)
 class TakenFor:
-    """What the release or its reference takes the texts to be about, beside the public texts that it learned from.
+    """The topics that a release or its reference takes the texts to be about, beside those of its public texts.
 
     Attributes:
         topics: how many topics, the most frequent first, have all but `FEW_ROWS` of the texts.

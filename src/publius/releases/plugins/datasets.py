@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any, Final
 
 from publius.documents.row_readers import import_parquet
-from publius.errors import UsageError
+from publius.errors import DataError, UsageError
 from publius.noise.randomness import entropy
 from publius.privacy.ledger import Ledger
 from publius.releases.layout import Layout
@@ -16,6 +16,7 @@ from publius.releases.plugins.texts import Mechanism, ProtectedTable
 from publius.releases.tables import documents_in, plan_of, protect_table
 
 _OF_PLAN: Final = ("length", "keep", "unknown", "stop_words", "ordered")
+_LARGEST_BATCH: Final = 2**16
 _OF_ROWS: Final = ("id_field", "text_field", "keep", "number", "subject_field")
 
 
@@ -52,6 +53,7 @@ def protect_dataset(
     if num_proc is not None and (type(num_proc) is not int or num_proc < 1):
         raise UsageError(f"the rows are read by at least one process, not {num_proc}")
     tables = dataset.with_format("arrow")
+    _check_classes(tables, plan.labels)
     read_as = {name: value for name, value in options.items() if name in _OF_ROWS}
     documents = documents_in(tables.iter(size), **read_as)
     if ledger is not None:
@@ -64,6 +66,23 @@ def protect_dataset(
         load_from_cache_file=False, new_fingerprint=entropy(16).hex(),
     )  # fmt: skip
     return ProtectedTable(_bare(made), plan.manifest(len(made)))
+
+
+def _check_classes(tables: Any, kept: Collection[str]) -> None:
+    """`DataError` where a kept column of classes has a number that none of its names is of; -1 is no class."""
+    from datasets import ClassLabel
+    from pyarrow import compute
+
+    for name, feature in tables.features.items():
+        if name not in kept or not isinstance(feature, ClassLabel) or not len(tables):
+            continue
+        for part in tables.select_columns(name).iter(_LARGEST_BATCH):
+            found = compute.min_max(part.column(name)).as_py()
+            if found["min"] is not None and not -1 <= found["min"] <= found["max"] < feature.num_classes:
+                raise DataError(
+                    f"the column {name!r} has a number that stands for none of its {feature.num_classes:,} classes: "
+                    "name them all in its ClassLabel, or leave it out of keep"
+                )
 
 
 def _part(table: Any, places: Sequence[int], *, number: bool = False, **options: Any) -> Any:

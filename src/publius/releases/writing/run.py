@@ -26,6 +26,7 @@ from publius.documents.readers import kind_of_file
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError, how_many
 from publius.files import AnyPath, child, os_errors, shown, storage_error, write_file
 from publius.files.progress import Advance, unheard
+from publius.files.reading import no_link
 from publius.files.user_code import PYTHON, search_for
 from publius.releases.digests import TEXT_DIGEST, WRITTEN_FROM, bags_digest, text_digest
 from publius.releases.writing.chat import PREFIX
@@ -446,7 +447,7 @@ class _Kept:
 
     def __enter__(self) -> _Kept:
         with os_errors("write", self.path), contextlib.ExitStack() as opened:
-            self._file: BinaryIO = opened.enter_context(open(self.path, "a+b"))
+            self._file: BinaryIO = opened.enter_context(open(self.path, "a+b", opener=no_link))
             self._lock()
             self._read()
             self._requests: BinaryIO | None = None
@@ -454,7 +455,7 @@ class _Kept:
                 path = self.requests_path
                 if not self._goes_on and path.exists() and path.stat().st_size:
                     raise UsageError(f"{shown(self.requests_path)} is there already: choose a new output")
-                self._requests = opened.enter_context(open(self.requests_path, "ab"))
+                self._requests = opened.enter_context(open(path, "ab", opener=no_link))
             self._opened = opened.pop_all()
         return self
 
@@ -522,16 +523,18 @@ class _Kept:
         """Take over what an earlier run of the same work has written; cut off a line that is not whole."""
         self._file.seek(0)
         first = self._file.readline()
+        header = _line(self._header)
         ours = _record(first) == self._header
         self._goes_on = ours and first.endswith(b"\n")
-        if not first.endswith(b"\n") or not (ours or self._file.readline()):  # killed before its first text
-            self._file.truncate(0)
+        begun = _record(first).get("format") == self._header["format"] and not self._file.readline()
+        if (begun and not self._goes_on) or (len(first) < len(header) and header.startswith(first)):
+            self._file.truncate(0)  # a run of this command was killed before its first text
             self._append(self._file, self._header)
             return
         if not ours:
             raise UsageError(
-                f"{shown(self.path)} is the beginning of another run, with other bags, writer or choices: remove it, "
-                "or choose another output"
+                f"{shown(self.path)} is the beginning of another run, with other bags, writer or choices, or of none: "
+                "remove it, or choose another output"
             )
         start = self._file.seek(len(first))
         while line := self._file.readline():
