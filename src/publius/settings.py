@@ -175,7 +175,8 @@ class StopWordSettings(Settings):
 
     stop_words: str = option(
         ENGLISH,
-        help=f"Words left out: english, {', '.join(STOP_WORD_LANGUAGES)}, none or file:PATH.",
+        help=f"Words left out: english, {', '.join(STOP_WORD_LANGUAGES)}, none or file:PATH. "
+        "The manifest holds the digest of such a file: put no names on it.",
         public=True,
     )
 

@@ -311,8 +311,8 @@ class Authors:
         about = self.authors * ((judged.high - judged.value) / (self.limit - judged.value)) ** 2
         whom = "authors" if self.named else "texts"
         return (
-            f"about {math.ceil(about):,} {whom} would give a PASS, if they differ as these {self.authors:,} do and as "
-            "many of them are named"
+            f"as far as naming goes, about {math.ceil(about):,} {whom} would give a PASS, if they differ as these "
+            f"{self.authors:,} do and as many of them are named"
         )
 
     @property

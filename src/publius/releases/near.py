@@ -43,7 +43,7 @@ def emptiness_of_bound(bound: float, who: str) -> str | None:
 
 
 ANY_TWO_VALUES: Final = "any two values"
-WITH_AND_WITHOUT: Final = "collections with and without what an author wrote"
+REPLACED: Final = "collections in which one author is replaced"
 
 
 def check_not_empty(why: str | None, done: str) -> None:

@@ -25,7 +25,7 @@ from publius.releases.measured import Measured, Sources
 from publius.releases.metadata import METADATA, write_metadata
 from publius.releases.near import (
     ANY_TWO_VALUES,
-    WITH_AND_WITHOUT,
+    REPLACED,
     check_not_empty,
     emptiness_of,
     emptiness_of_bound,
@@ -188,7 +188,7 @@ def check_own(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
     check_written(release, manifest)
     files = check_contents(release, manifest, outcomes_of(manifest))
     if manifest["kind"] == SUMMARY:
-        check_not_empty(emptiness_of_bound(manifest["epsilon"], WITH_AND_WITHOUT), "Nobody can sign for it")
+        check_not_empty(emptiness_of_bound(manifest["epsilon"], REPLACED), "Nobody can sign for it")
         check_page(release, manifest)
     else:  # a summary promises the same whatever lies near what
         check_not_empty(emptiness_of(manifest), "Nobody can sign for it")

@@ -20,7 +20,7 @@ from publius.releases.engines.cluster import AbstractClusterEngine
 from publius.releases.engines.engine import AbstractEngine
 from publius.releases.engines.run import engine_of
 from publius.releases.engines.run_folder import claimed
-from publius.releases.near import WITH_AND_WITHOUT, check_not_empty, emptiness_of_bound
+from publius.releases.near import REPLACED, check_not_empty, emptiness_of_bound
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import fill_folder, finish, manifest_of
 from publius.releases.summaries.report import check_libraries
@@ -110,7 +110,7 @@ def summarize(
     ``authors``, and for a reference that was learned from these documents; `DataError` for rows without author or with
     several; `BudgetError` where somebody else spends the same budget at the same time.
     """
-    why = emptiness_of_bound(float(summary.epsilon), WITH_AND_WITHOUT)
+    why = emptiness_of_bound(float(summary.epsilon), REPLACED)
     check_not_empty(why, "Nothing was read, drawn or debited")
     if authors is not None and (why := says_nothing(summary, authors)) is not None:
         raise PolicyError(
