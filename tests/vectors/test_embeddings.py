@@ -22,6 +22,7 @@ from publius.vectors.admissible import UNKNOWN, surely_words, word_fault
 from publius.vectors.catalogue import (
     DEFAULT,
     PACKAGED,
+    in_own_store,
     name_from,
     package_installed,
     store_root,
@@ -205,6 +206,21 @@ def test_opening_ones_own_maps_and_copies_nothing():
     assert not opened.vectors.flags.writeable
     assert opened.vectors.flags.c_contiguous
     assert "_indices" not in vars(opened)
+
+
+def test_packaged_vectors_that_a_home_links_to_are_its_own_and_no_others(tmp_path, small, monkeypatch):
+    """Those of a foreign folder are compared with their digest at each opening; the store's own were when made."""
+    shared = tmp_path / "shared"
+    small.save(shared / "packaged" / "toy")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "packaged").symlink_to(shared / "packaged")
+    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / "embeddings").mkdir()
+    assert in_own_store(tmp_path / "home" / "packaged" / "toy")
+    small.save(tmp_path / "elsewhere" / "toy")
+    (tmp_path / "home" / "embeddings" / "toy").symlink_to(tmp_path / "elsewhere" / "toy")
+    assert not in_own_store(tmp_path / "home" / "embeddings" / "toy")
+    assert not in_own_store(shared)
 
 
 def test_from_store_goes_by_place_and_from_memory_by_content(tmp_path, small):

@@ -7,7 +7,7 @@ drive a terminal is admitted. A vector takes part in sums of squares in float32,
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -84,8 +84,12 @@ def _vector_fault(vector: NDArray[np.floating[Any]]) -> str:
     return f"a vector longer than {LARGEST_NORM:.0e}, whose squares could overflow"
 
 
-def first_word_fault(words: Iterable[str]) -> tuple[int, str] | None:
+def first_word_fault(words: Sequence[str]) -> tuple[int, str] | None:
     """The first position from 0 whose word cannot be in a vocabulary, and why; a repeated word counts."""
+    distinct, lines = set(words), "\n".join([*words, ""])
+    none_twice = len(distinct) == len(words) and UNKNOWN not in distinct
+    if none_twice and lines.count("\n") == len(words) and surely_words(lines, words):
+        return None
     seen: set[str] = set()
     for position, word in enumerate(words):
         fault = "the unknown token, which is added by itself" if word == UNKNOWN else word_fault(word)

@@ -73,8 +73,8 @@ def owned_store(entry: AnyPath) -> bool:
 
 def in_own_store(folder: AnyPath) -> bool:
     """Whether ``folder`` is an entry of the user's own store of word vectors, or of the packaged ones."""
-    root = store_root().resolve()
-    return Path(folder).resolve().parent in (root, root.parent / PACKAGED_FOLDER)
+    root = store_root()
+    return Path(folder).resolve().parent in (root.resolve(), (root.parent / PACKAGED_FOLDER).resolve())
 
 
 def _data_folder() -> Path:

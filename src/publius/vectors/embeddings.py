@@ -255,7 +255,7 @@ class Embeddings:
     @functools.cached_property
     def places(self) -> Mapping[str, int]:
         """The position of each word in the vocabulary, from 0."""
-        indices = {word: index for index, word in enumerate(self.vocabulary)}
+        indices = dict(zip(self.vocabulary, range(self.size), strict=True))
         if len(indices) != self.size:
             raise EmbeddingError(f"{self._where()}: a word stands twice in the vocabulary; import it again")
         return indices
@@ -356,7 +356,7 @@ def _say_unreachable(words: Sequence[str]) -> None:
 
 
 def _check_content(words: tuple[str, ...], vectors: Float32Array, where: str) -> None:
-    if not all(type(word) is str for word in words):
+    if not {str}.issuperset(map(type, words)):
         raise EmbeddingError(f"{where}: every word must be a str")
     if found := first_word_fault(words):
         raise EmbeddingError(f"{where}, row {found[0] + 1}: {found[1]}; leave the row out")
