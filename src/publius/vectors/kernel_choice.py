@@ -28,19 +28,23 @@ import numpy as np
 from publius.errors import StorageError
 from publius.files import read_bytes_limited
 from publius.files.writing import write_file
+from publius.vectors import cuda_products
 from publius.vectors.byte_products import unusable
 from publius.vectors.catalogue import store_root
 
-Kernel = Literal["sgemm", "onnxruntime-int8"]
+Kernel = Literal["sgemm", "onnxruntime-int8", "cupy-sgemm"]
 
 SGEMM: Final[Kernel] = "sgemm"
 BYTES: Final[Kernel] = "onnxruntime-int8"
+DEVICE: Final[Kernel] = "cupy-sgemm"
 KERNELS: Final[tuple[Kernel, ...]] = get_args(Kernel)
 """All; each can be asked for by its name."""
+ON_PROCESSOR: Final[tuple[Kernel, ...]] = (SGEMM, BYTES)
 
 _PAYS: Final = 1.03
 """A gain of less is not worth the memory."""
 _ROUNDS: Final = (5, 40)
+_ROUNDS_OF_DEVICE: Final = 3
 _SECONDS: Final = 0.06
 _FEW: Final = 12  # rounds that a neighbor may all have moved alike: seen at 0.95, where 1.16 was true
 _MOVED, _MOVED_FEW = 1.07, 1.16
@@ -95,7 +99,8 @@ class Measured:
 
 def usable_kernels() -> tuple[Kernel, ...]:
     """Those whose library is here."""
-    return tuple(each for each in KERNELS if each == SGEMM or unusable(1) is None)
+    why = {SGEMM: None, BYTES: unusable(1), DEVICE: cuda_products.unusable()}
+    return tuple(each for each in KERNELS if why[each] is None)
 
 
 def choose(shape: tuple[int, int], searches: Callable[[], dict[Kernel, Callable[[], int]]]) -> Choice:
@@ -112,6 +117,34 @@ def choose(shape: tuple[int, int], searches: Callable[[], dict[Kernel, Callable[
             known = _measure(shape, machine, versions, searches(), before)
             _keep(known)
     return known.choice()
+
+
+def choose_device(processor: Choice, device: Callable[[], float], others: Callable[[], float]) -> Choice:
+    """The device where it finds more words in a second than all processors together would, else ``processor``.
+
+    Both say how many products of two numbers they worked off. The device is timed by the clock on the wall, as it has
+    no other; a processor by the time of its thread, so that a busy neighbor does not speak for the device.
+    """
+    from statistics import median
+
+    speeds: dict[str, list[float]] = {"device": [], "processor": []}
+    device(), others()  # the first makes what it needs
+    for _ in range(_ROUNDS_OF_DEVICE):
+        start = time.perf_counter()
+        speeds["device"].append(device() / max(time.perf_counter() - start, 1e-12))
+        began = time.thread_time()
+        speeds["processor"].append(others() / max(time.thread_time() - began, 1e-12))
+    ratio = median(speeds["device"]) / (median(speeds["processor"]) * (cores := _cores()))
+    times = f"{ratio:.2f} times as fast as those of {cores} processors with {processor.kernel}"
+    if ratio < _PAYS:
+        return Choice(processor.kernel, f"{processor.reason}; searches on the CUDA device are only {times}")
+    return Choice(
+        DEVICE, f"the CUDA device's products are right at this shape, and searches with them are {times}"
+    )
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def kept() -> list[Measured]:
@@ -197,7 +230,7 @@ def _path() -> Path:
 
 def _read(row: dict[str, Any]) -> Measured:
     words, dimension = row["shape"]
-    seconds: dict[str, float] = {kernel: float(row["seconds"][kernel]) for kernel in KERNELS}
+    seconds: dict[str, float] = {kernel: float(row["seconds"][kernel]) for kernel in ON_PROCESSOR}
     if not all(0 <= each < math.inf for each in (*seconds.values(), float(row["ratio"]))):
         raise ValueError("a time that nobody measured")
     doubtful = tuple(float(each) for each in row.get("doubtful", ()))

@@ -9,7 +9,8 @@ and keeps the guarantee. Three stages, each handing on only what it cannot decid
 3. exact rational arithmetic, for what lies within the rounding bound of stage 2. Ties go to the lower index.
 
 Where they are faster (`kernel_choice`), products of 8-bit numbers with a bound of their error leave a few words a point
-(`shortlist`), and stage 1 is done for these alone.
+(`shortlist`), and stage 1 is done for these alone. Or a graphics processor does stage 1 (`cuda_products`), from so much
+work on that starting it pays.
 
 So the answer is that of exact arithmetic, whatever the batch, the threads, the kernel or the BLAS (R3, R4). The
 expanded squared distance would lose the answer to cancellation when the noise is large; the score form does not.
@@ -28,11 +29,14 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
-from publius.errors import DataError
-from publius.vectors import byte_products, kernel_choice
+from publius.errors import DataError, PubliusError
+from publius.vectors import byte_products, cuda_products, kernel_choice
 from publius.vectors.byte_products import POINTS
-from publius.vectors.kernel_choice import BYTES, SGEMM, Choice, Kernel
-from publius.vectors.shortlist import Shortlist, Workspace, columns
+from publius.vectors.cuda_products import THREADS, OnDevice
+from publius.vectors.kernel_choice import BYTES, DEVICE, SGEMM, Choice, Kernel
+from publius.vectors.shortlist import Shortlist, columns
+
+_FirstStage = Shortlist | OnDevice | None
 
 _ROWS = 256  # a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
 _PANEL = 4096
@@ -40,6 +44,7 @@ _GROUPS = 4  # column groups a panel: the runner-up is looked for inside the win
 _WORTH = (
     1e10  # multiplications, of all searches so far, for which it pays to find out which kernel is the faster
 )
+_WORTH_A_DEVICE = 1e12  # the same for starting a device, which takes a second or two
 _SAMPLE = 2**21  # numbers in the words on which that is found out, and POINTS to search for among so many
 _UNIT32 = 2.0**-24
 _UNIT64 = 2.0**-53
@@ -76,10 +81,26 @@ class NearestWords:
         self._work = 0.0
         if kernel == BYTES and self.dimension > 1:
             byte_products.check(self.dimension, columns(len(self._vectors)))
+        if kernel == DEVICE and self.dimension > 1:
+            cuda_products.check()
+            _ = self._device
 
     @cached_property
     def kernel(self) -> Choice:
-        """The matrix product that searches of some size work with, and why."""
+        """The matrix product that searches of great size work with, and why."""
+        if self._kernel is not None or self.dimension == 1 or cuda_products.unusable() is not None:
+            return self._processor
+        try:
+            device = self._device
+        except PubliusError as error:
+            return Choice(self._processor.kernel, f"{self._processor.reason}; {error}")
+        return kernel_choice.choose_device(
+            self._processor, self._device_trial(device), self._processor_trial()
+        )
+
+    @cached_property
+    def _processor(self) -> Choice:
+        """The same without a device."""
         if self._kernel is not None:
             return Choice(self._kernel, "asked for")
         if self.dimension == 1:
@@ -91,23 +112,37 @@ class NearestWords:
             return Choice(SGEMM, wrong)
         return kernel_choice.choose((size, self.dimension), self._trials)
 
-    def _trials(self) -> dict[Kernel, Callable[[], int]]:
-        """A search of a sample with each kernel: words from all over the vocabulary, noise as long as they are."""
+    def _device_trial(self, device: OnDevice) -> Callable[[], float]:
+        """A search of all words for a block of them with noise; how many products of two numbers it was."""
+        words = np.asarray(self._vectors[np.arange(device.block) % len(self._vectors)], np.float64)
+        points = _noisy(words)
+
+        def trial() -> float:
+            self._search(points, np.empty(len(points), np.int64), range(0, len(points), device.block), device)
+            return float(len(points)) * self._vectors.size
+
+        return trial
+
+    def _processor_trial(self) -> Callable[[], float]:
+        trial, size = self._trial(self._processor.kernel), self._sample().size
+        return lambda: float(trial() * size)
+
+    def _sample(self) -> Float32Array:
         # Of few dimensions there are many words: what a point costs by itself weighs among few words more than in use.
-        size = len(self._vectors)
-        sample = np.asarray(self._vectors[:: max(1, size * self.dimension // _SAMPLE)], np.float32)
+        step = max(1, self._vectors.size // _SAMPLE)
+        return np.asarray(self._vectors[::step], np.float32)
+
+    def _trials(self) -> dict[Kernel, Callable[[], int]]:
+        return {kernel: self._trial(kernel) for kernel in kernel_choice.ON_PROCESSOR}
+
+    def _trial(self, kernel: Kernel) -> Callable[[], int]:
+        """A search of a sample: words from all over the vocabulary, noise as long as they are."""
+        sample = self._sample()
         count = POINTS * max(1, min(16, round(_SAMPLE / sample.size)))
         places = byte_products.scattered(count, 0) % np.uint64(len(sample))
-        words = sample[places.astype(np.int64)].astype(np.float64)
-        noise = byte_products.scattered(words.size, 1).reshape(words.shape) / 2.0**23 - 1
-        lengths = [np.linalg.norm(each, axis=1).mean() for each in (words, noise)]
-        points = words + noise * (lengths[0] / lengths[1])
-
-        def trial(kernel: Kernel) -> Callable[[], int]:
-            search = NearestWords(sample, kernel)
-            return lambda: len(search.nearest(points))
-
-        return {kernel: trial(kernel) for kernel in kernel_choice.KERNELS}
+        points = _noisy(sample[places.astype(np.int64)].astype(np.float64))
+        search = NearestWords(sample, kernel)
+        return lambda: len(search.nearest(points))
 
     def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
         """Index of the nearest row for each row of ``points``, shape (p, n) -> (p,).
@@ -126,52 +161,69 @@ class NearestWords:
     def _nearest(self, points: Float64Array, threads: int) -> IndexArray:
         result = np.empty(len(points), np.int64)
         self._work += float(len(points)) * self._vectors.size
-        short = None if self._work < _WORTH and self._kernel is None else self._shortlist
-        if short is None:
+        first = self._first_stage()
+        if first is None:
             _ = self._panels  # made before the threads that share it start
         _ = self._largest_norm
-        starts = range(0, len(points), _block(short))
-        threads = max(1, min(threads, len(starts)))
+        starts = range(0, len(points), _ROWS if first is None else first.block)
+        threads = max(1, min(threads, len(starts), THREADS if isinstance(first, OnDevice) else threads))
         if threads == 1:  # starting a thread can hang where memory is exhausted
             with _BLAS.limit(limits=1, user_api="blas"):
-                self._search(points, result, starts, short)
+                self._search(points, result, starts, first)
             return result
         with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
             shares = [
-                pool.submit(self._search, points, result, starts[share::threads], short)
+                pool.submit(self._search, points, result, starts[share::threads], first)
                 for share in range(threads)
             ]
             for share in shares:
                 share.result()
         return result
 
-    def _search(
-        self, points: Float64Array, result: IndexArray, starts: range, short: Shortlist | None
-    ) -> None:
+    def _search(self, points: Float64Array, result: IndexArray, starts: range, first: _FirstStage) -> None:
         """One thread's share of the blocks; the scores' memory is taken once and used again."""
-        workspace = None if short is None else short.workspace()
-        memory = None if short is not None else self._memory()
-        for start in starts:
-            block = slice(start, start + _block(short))
-            if short is not None and workspace is not None:
-                result[block] = self._nearest_of_few(points[block], short, workspace)
-            elif memory is not None:
+        if first is None:
+            memory = self._memory()
+            for start in starts:
+                block = slice(start, start + _ROWS)
                 result[block] = self._nearest_in_block(points[block], memory)
+            return
+        few = first.of_a_thread()
+        for start in starts:
+            block = slice(start, start + first.block)
+            result[block] = self._nearest_of_few(points[block], *few(*self._scaled_points(points[block])))
+
+    def _first_stage(self) -> _FirstStage:
+        """What finds a few words a point before they are decided; None for all words with sgemm."""
+        if self._work < _WORTH and self._kernel is None:
+            return None
+        choice = self.kernel if self._work >= _WORTH_A_DEVICE or self._kernel is not None else self._processor
+        if choice.kernel == DEVICE and self._device.usable:
+            return self._device
+        return self._shortlist if self._processor.kernel == BYTES else None
+
+    @cached_property
+    def _device(self) -> OnDevice:
+        return OnDevice(self._vectors, self._scale)
 
     # Stage 0: 8 bits --------------------------------------------------------------------------------------
 
     @cached_property
-    def _shortlist(self) -> Shortlist | None:
-        return Shortlist(self._vectors, self._scale) if self.kernel.kernel == BYTES else None
+    def _shortlist(self) -> Shortlist:
+        return Shortlist(self._vectors, self._scale)
 
-    def _nearest_of_few(self, points: Float64Array, short: Shortlist, workspace: Workspace) -> IndexArray:
-        """Stages 1 to 3 for the words that 8 bits leave; all words where they leave too many."""
-        scaled, rows, bounds = self._scaled_points(points)
-        winner, candidates = short.search(scaled, rows, bounds, workspace)
+    def _nearest_of_few(
+        self, points: Float64Array, winner: IndexArray, candidates: dict[int, IndexArray]
+    ) -> IndexArray:
+        """The later stages for the words that were left; all stages for all words where there are none."""
         for row, words in candidates.items():
             winner[row] = self._decide_one(points[row], words)
-        if len(left := np.flatnonzero(winner < 0)):
-            winner[left] = self._nearest_in_block(points[left], self._memory())
+        left = np.flatnonzero(winner < 0)
+        memory = self._memory() if len(left) else None
+        for start in range(0, len(left), _ROWS):
+            if memory is not None:
+                some = left[start : start + _ROWS]
+                winner[some] = self._nearest_in_block(points[some], memory)
         return winner
 
     # Stage 1: float32 -------------------------------------------------------------------------------------
@@ -303,8 +355,12 @@ class NearestWords:
         return result
 
 
-def _block(short: Shortlist | None) -> int:
-    return _ROWS if short is None else POINTS
+def _noisy(words: Float64Array) -> Float64Array:
+    """The words with noise as long as they are, without a generator of random numbers."""
+    noise = byte_products.scattered(words.size, 1).reshape(words.shape) / 2.0**23 - 1
+    lengths = [np.linalg.norm(each, axis=1).mean() for each in (words, noise)]
+    points: Float64Array = words + noise * (lengths[0] / lengths[1])
+    return points
 
 
 def _grouped_scores(rows: Float32Array, panel: Float32Array, memory: Float32Array) -> Float32Array:

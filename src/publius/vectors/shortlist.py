@@ -10,7 +10,7 @@ says early how good the best is, wherever a point lies, so that few words stay, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -21,6 +21,9 @@ from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
 from publius.errors import PubliusError
 from publius.vectors import byte_products
 from publius.vectors.byte_products import NO_WORD, POINTS, ZERO, Panel, Points
+
+FewWords = Callable[[Float64Array, Float32Array, Float64Array], tuple[IndexArray, dict[int, IndexArray]]]
+"""A first stage of the search: see `Shortlist.search`."""
 
 _WIDTH = 8192  # words of a panel at least, where there are so many
 _MOST = 4096  # a point with more words is left to sgemm, which bounds the memory
@@ -84,6 +87,14 @@ class Shortlist:
             there = slice(start + part.start, start + part.stop)
             self._errors[:, there] = np.sqrt(2 * norms), _lengths(rows) + near * 2.0**-20, norms * 2.0**-20
         return byte_products.panel(rounded, scales, offsets)
+
+    block = POINTS
+    """The points that are best scored together."""
+
+    def of_a_thread(self) -> FewWords:
+        """The search with memory of its own."""
+        memory = self.workspace()
+        return lambda points, rows, bounds: self.search(points, rows, bounds, memory)
 
     def search(
         self, points: Float64Array, rows: Float32Array, bounds: Float64Array, memory: Workspace
