@@ -45,7 +45,7 @@ def test_text_for_people(publius):
     assert code == 0
     assert re.search(r"^nearest word +passed", out, re.MULTILINE)
     assert "numpy" in out
-    assert re.search(r"works with (sgemm|onnxruntime-int8): \w+", out)
+    assert re.search(r"works with (sgemm|onnxruntime-int8|cupy-sgemm): \w+", out)
 
 
 def test_extras_are_those_of_the_package():

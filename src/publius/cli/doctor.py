@@ -168,7 +168,9 @@ def _show_packages(asked: Sequence[Dependency], extras: dict[str, bool]) -> None
         for each in asked
     ]
     print_table(("package", "installed", "wanted", "extra", ""), rows)
-    missing = [name for name, there in extras.items() if not there]
+    missing = [
+        name for name, there in extras.items() if not there and name != "cuda"
+    ]  # for those with a device
     if missing:
         typer.echo(f"extras to be had: pip install 'publius[{','.join(missing)}]'")
 
