@@ -161,7 +161,7 @@ are refused at the start. Measured on one NVIDIA H100 with 16 cores of a process
 vectors made by a generator, noise as long as words; words a second of the whole search by the clock on the wall; the
 words were those of sgemm):
 
-| shape | bare sgemm, one and 16 threads | 8-bit products, the same | H100, one and four threads | one thread, against bare sgemm on 16 |
+| shape | bare sgemm, 1 and 16 threads | 8-bit, the same | H100, 1 and 4 threads | H100, 1 thread, to sgemm, 16 |
 |---|---|---|---|---|
 | 33,860 x 300 | 5,937 and 33,863 | 10,317 and 43,392 | 252,940 and 486,818 | 7.5 |
 | 50,000 x 50 | 16,632 and 129,577 | 8,951 and 35,575 | 507,489 and 1,004,543 | 3.9 |

@@ -12,7 +12,6 @@ to its bound. A device that stops answering costs time and nothing else: its poi
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -242,7 +241,6 @@ def _made(shape: tuple[int, int], start: int) -> Any:
 
 def _library() -> Any:
     # Read when the library is loaded: what it compiles for the device lies beside our own files.
-    with suppress(OSError, PubliusError):
-        os.environ.setdefault("CUPY_CACHE_DIR", str(store_root().parent / "cupy"))
+    os.environ["CUPY_CACHE_DIR"] = str(store_root().parent / "cupy")
     with extra("cuda", "cupy"):
         return import_module("cupy")
