@@ -43,6 +43,8 @@ class InNumPy:
 def use(monkeypatch):
     def put(**more):
         library = InNumPy(**more)
+        monkeypatch.setattr(cuda_products, "_BLOCK", 100)  # the check multiplies as many points by all words
+        monkeypatch.setattr(cuda_products, "_DISTINCT", (17, 31))
         monkeypatch.setattr(cuda_products, "_library", lambda: library)
         monkeypatch.setattr(cuda_products, "find_spec", lambda name: name)
         cuda_products._missing.cache_clear()
