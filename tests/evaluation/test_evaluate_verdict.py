@@ -236,6 +236,10 @@ def test_rows_without_authors(tmp_path, place):
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "every text is its own candidate" in done.stdout
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "whose authors nobody gave" in page
+    assert "candidate authors" not in page
+    assert "names the author of" not in page
     assert {(r["adversary"], r["task"]) for r in records(tmp_path / "out")} == {("originals", "author")}
 
 

@@ -13,7 +13,7 @@ from publius.cli import app
 from publius.errors import UsageError
 from publius.evaluation.attackers import language
 from publius.evaluation.attackers.language import LanguageAdversary, bag_text, chosen, excerpt
-from publius.releases.writing.chat import ChatModel, patiently
+from publius.releases.writing.chat import ChatError, ChatModel, patiently
 from publius.text.bag import Bag
 
 for module in ("sklearn", "matplotlib", "jinja2"):
@@ -121,11 +121,33 @@ def test_words_that_pass_are_not_sent_either(place, tmp_path):
 
 
 def test_garbage_is_counted_and_answered_by_lot(place, tmp_path):
-    with chat_server(lambda number, request: "As a model I cannot name people.") as server:
+    garbage = "As a model I cannot name people."
+
+    def answer(number, request):
+        return garbage if number % 2 else compare(number, request)
+
+    with chat_server(answer) as server:
         assert evaluate(place, tmp_path / "out", server, epsilon="2").exit_code == 0
     row = found_in(tmp_path / "out")[2.0]
-    assert row["unreadable"] == row["total"] == 4
+    assert (row["unreadable"], row["total"]) == (2, 4)
     assert 0 <= row["accuracy"] <= 1
+
+
+def test_a_model_that_names_nobody_is_no_attack(place, tmp_path):
+    """Answered by lot, its figure would be that of chance, and stand beside those of attacks."""
+    with chat_server(lambda number, request: "As a model I cannot name people.") as server:
+        result = evaluate(place, tmp_path / "out", server, epsilon="2")
+    assert isinstance(result.exception, ChatError)
+    assert "named no candidate in 4 of 4 answers" in str(result.exception)
+    assert not (tmp_path / "out" / "rows.jsonl").exists()
+
+
+def test_thoughts_of_any_length_are_passed_over_in_linear_time():
+    """Many beginnings without an end were each looked through to the end of the answer."""
+    assert chosen('<think>1 or 2?</think>{"candidate": 3}', 4) == 2
+    assert (
+        chosen("<think>" * 300_000 + '{"candidate": 3}', 4) == 2
+    )  # looked through from each it takes an hour
 
 
 @pytest.mark.parametrize("fault", [429, 500, (503, {"Retry-After": "1"}), b"<html>"])

@@ -219,8 +219,9 @@ def _texts_of_nobody(folder: Path) -> None:
     shares, names = law.diagonal(), [f"the text {at}" for at in range(6)]
     together = hindsight.together(Originals(shares, np.log(law), law), names, shares)
     finding = AdversaryResult("originals", "author", Interval(0.5, 0.3, 0.7), 3.0, 6, {"together": together})
-    for known, of_authors in ((12, True), (0, False)):
+    for known, of_authors, given in ((12, True, {}), (0, False, {}), (0, True, {"authors_given": True})):
         facts = {
+            **given,
             "known_texts": known,
             "unknown_texts": 6,
             "size": 40,
@@ -242,7 +243,7 @@ def _texts_of_nobody(folder: Path) -> None:
 
 
 def _each_as_an_author(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(signed, "_authors_known", lambda results: True)
+    patch.setattr(signed, "authors_given", lambda facts: True)
 
 
 FENCES = (

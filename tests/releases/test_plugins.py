@@ -127,6 +127,13 @@ def test_datasets(mechanism, tmp_path, monkeypatch):
     labelled = datasets.Dataset.from_dict(rows, features=features, info=described)
     kept, _ = protect(labelled, mechanism, length=20, stop_words="none", keep="topic")
     assert kept["topic"][:] == ["a", "b", None, "b", None]
+    sized = datasets.Dataset.from_dict(
+        {**rows, "size": [0, 1, 1, 0, 1]}, features=datasets.Features({**features, "size": datasets.ClassLabel(
+            names=[CANARY, *(f"{CANARY}{number}" for number in range(2000))]
+        )})
+    )  # fmt: skip
+    counted, _ = protect(sized, mechanism, length=20, stop_words="none")
+    assert {type(size) for size in counted["size"][:]} == {int}  # a column of ours has no names of theirs
     beyond = datasets.Dataset(labelled.data.table, info=datasets.DatasetInfo(features=datasets.Features(
         {**features, "topic": datasets.ClassLabel(names=["a"])}
     )))  # fmt: skip

@@ -13,7 +13,7 @@ from publius.evaluation.linkage import TOGETHER
 from publius.evaluation.rows import ResultRow, as_json_lines
 from publius.evaluation.runner import Results
 from publius.evaluation.summary import PAPER, SummaryLine, as_csv, as_latex, as_records
-from publius.evaluation.verdict import Verdict, knowing_topic
+from publius.evaluation.verdict import Verdict, authors_given, knowing_topic
 from publius.files import write_file
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 from publius.option import declared
@@ -58,6 +58,7 @@ def _content(results: Results, lines: Sequence[SummaryLine]) -> dict[str, Any]:
     mechanisms = names_of(facts["request"]["mechanisms"])
     return {
         "facts": facts,
+        "authors_given": authors_given(facts),
         "request": facts["request"],
         "mechanisms": mechanisms,
         "command": command_of(facts),

@@ -212,6 +212,7 @@ def facts_of(
         "topic_texts": len(data.topics),
         "topic_training_texts": len(data.topic_training),
         "authors": len(dataset.authors),
+        "authors_given": not dataset.alone,
         "topics": sorted({text.topic for text in dataset.unknown if text.topic is not None}),
         "chance": {task: dataset.chance(task) for task in request.tasks},
         "floor": dataset.topic_only_floor(),

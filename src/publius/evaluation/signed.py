@@ -19,7 +19,7 @@ from publius.evaluation.runner import Results, read_results
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult as FoundByOne
 from publius.evaluation.summary import SummaryLine, summarize
-from publius.evaluation.verdict import Limits, judge, knowing_topic, read_limits, unlooked_of
+from publius.evaluation.verdict import Limits, authors_given, judge, knowing_topic, read_limits, unlooked_of
 from publius.files import shown
 from publius.files.user_code import PYTHON
 from publius.mechanisms.registry import class_named, parameters_of
@@ -121,15 +121,10 @@ def _option(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _authors_known(results: Results) -> bool:
-    """Whether anybody said who wrote the attacked texts: else each counts as of an author of its own."""
-    return results.facts.get("known_texts") != 0
-
-
 def _worst(results: Results, finding: FoundByOne | None) -> dict[str, float] | None:
     """The author whom the holder of the originals names most often from all rows together; None where none is known."""
     found = (None if finding is None else finding.extra.get("together")) or {"worst": None}
-    if found["worst"] is None or not _authors_known(results):
+    if found["worst"] is None or not authors_given(results.facts):
         return None
     return {"documents": found["documents"], "named": found["worst_high"], "most": found["most"]}
 
@@ -342,7 +337,7 @@ def _value(name: str, value: float | None) -> str:
 
 
 def _about(results: Results, holder: FoundByOne | None, bound: float | None) -> tuple[tuple[str, str], ...]:
-    facts, known = results.facts, _authors_known(results)
+    facts, known = results.facts, authors_given(results.facts)
     rows = [("texts attacked", f"{facts['unknown_texts']:,}, each released as {facts['size']:,} words")]
     if facts.get("authors"):
         rows.append(("authors", f"{facts['authors']:,}") if known else AUTHORS_UNKNOWN)

@@ -512,12 +512,21 @@ def authors_of(
     anyway = float(np.mean(facts["anyway"]))
     sizes = np.unique(facts["author_numbers"], return_counts=True)[1].astype(np.float64)
     return Authors(
-        limit, absolute, asked[0].total, sizes, facts.get("known_texts") != 0, anyway,
+        limit, absolute, asked[0].total, sizes, authors_given(facts), anyway,
         tuple(_gains(asked, facts, level, absolute=absolute)),
         tuple(_gains(apart, facts, level, absolute=absolute)), level,
         any(each.adversary == ORIGINALS for each in (*asked, *([] if clean is None else _asked(clean)))),
         _topics_known(facts), unlooked_of(facts),
     )  # fmt: skip
+
+
+def authors_given(facts: Mapping[str, Any]) -> bool:
+    """Whether the data say who wrote the attacked texts: else each counts as of an author of its own.
+
+    An evaluation of before tells only whether texts were known; where none was, authors could be given all the same.
+    """
+    given: bool = facts.get("authors_given", facts.get("known_texts") != 0)
+    return given
 
 
 def unlooked_of(facts: Mapping[str, Any]) -> str | None:
@@ -641,7 +650,7 @@ def _topic(
         f"by {best.adversary}; wanted {limit:g}{beside}"
     )
     few = len(np.unique(authors))
-    if facts.get("known_texts") == 0:
+    if not authors_given(facts):
         text += ", each text as of an author of its own"
     if limit and (len(shares) < FEWEST_JUDGED or few < FEWEST_AUTHORS):  # 0 is met by any texts
         return LimitCheck(

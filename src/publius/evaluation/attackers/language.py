@@ -17,7 +17,8 @@ from typing import Any, Final, final
 
 from publius.errors import UsageError
 from publius.noise.randomness import seeded_rng
-from publius.releases.writing.chat import ChatModel, Message, patiently
+from publius.releases.writing.chat import ChatError, ChatModel, Message, patiently
+from publius.releases.writing.llm import without_thoughts
 from publius.text.bag import Bag
 
 AT_ONCE: Final = 4
@@ -38,7 +39,6 @@ _INSTRUCTIONS: Final = (
     '{"candidate": NUMBER}'
 )
 _NAMED: Final = re.compile(r'"candidate"\s*:\s*"?(\d{1,6})')
-_THOUGHTS: Final = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
 @final
@@ -88,6 +88,12 @@ class LanguageAdversary:
         words = self.words_each(len(shown), max(bag.size for bag in released))
         candidates = {name: excerpt(texts, words) for name, texts in shown.items()}
         named, unreadable = self.named(candidates, released, seed)
+        if 2 * unreadable > len(named):  # else the lots would stand on the page as what an attack achieves
+            raise ChatError(
+                f"the language model named no candidate in {unreadable:,} of {len(named):,} answers, so it attacks "
+                "nothing: take a model that answers in JSON as it is asked to, or leave it out",
+                again=False,
+            )
         return named, {"shown": "clean" if protected is None else "protected", "unreadable": unreadable}
 
     def named(
@@ -138,7 +144,7 @@ def excerpt(texts: Sequence[str], words: int) -> str:
 
 def chosen(answer: str, candidates: int) -> int | None:
     """The place, from 0, that an answer names; None for one that names none, or several."""
-    said = _THOUGHTS.sub("", answer)
+    said = without_thoughts(answer)
     numbers = _NAMED.findall(said) or re.findall(r"\b\d{1,6}\b", said)
     found = {int(number) for number in numbers}
     number = found.pop() if len(found) == 1 else 0

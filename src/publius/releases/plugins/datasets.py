@@ -65,7 +65,7 @@ def protect_dataset(
         batched=True, batch_size=size, num_proc=num_proc, remove_columns=dataset.column_names,
         load_from_cache_file=False, new_fingerprint=entropy(16).hex(),
     )  # fmt: skip
-    return ProtectedTable(_bare(made), plan.manifest(len(made)))
+    return ProtectedTable(_bare(made, plan.labels), plan.manifest(len(made)))
 
 
 def _check_classes(tables: Any, kept: Collection[str]) -> None:
@@ -95,13 +95,14 @@ def _part(table: Any, places: Sequence[int], *, number: bool = False, **options:
     return made.set_column(place, "id", numbers)
 
 
-def _bare(made: Any) -> Any:
+def _bare(made: Any, kept: Collection[str]) -> Any:
     """Nothing but the rows: a dataset carries its description along, and names of classes that no row has."""
     from datasets import ClassLabel, Dataset, DatasetInfo, Features
 
     table = made.data.table
     for place, (name, feature) in enumerate(made.features.items()):
-        if isinstance(feature, ClassLabel):
+        # A column of ours whose name one of theirs had is given its classes by the library: they are not its own.
+        if isinstance(feature, ClassLabel) and name in kept:
             numbers = table.column(name).to_pylist()
             written = [None if number in (None, -1) else feature.int2str(number) for number in numbers]
             table = table.set_column(place, name, import_parquet()[0].array(written, "string"))
