@@ -318,7 +318,7 @@ def test_a_column_that_the_texts_alone_tell_is_said_by_somebody(older, tmp_path)
         table = store(tmp_path / "odd.csv", records)
         refused(table, older, tmp_path, code=2, message="name it with --text-field; publius inspect")
         refused(
-            table, older, tmp_path, "--summary", "--author-field", "author", code=2, message="--text-field"
+            table, None, tmp_path, "--summary", "--author-field", "author", code=2, message="--text-field"
         )
         done = publius("start", table, "--output", tmp_path / "out", said=f"rows\n\n\nnone\n{older}\n")
         assert f"Which column holds the texts (author, asked, said) [{longest}]:" in done.stdout
@@ -336,7 +336,7 @@ def test_a_quotation_mark_that_stays_open_is_asked_about(older, tmp_path):
     refused(table, older, tmp_path, code=2, message="--quotes fields where")
     refused(
         table,
-        older,
+        None,
         tmp_path,
         "--summary",
         "--author-field",

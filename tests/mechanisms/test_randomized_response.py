@@ -78,10 +78,14 @@ def test_values_that_are_not_declared_are_counted_and_never_quoted():
     assert "zzsecret" not in str(caught.value)
     other = mechanism(other="Cards")
     other.check_documents(["Loans", "zzsecret", ""])
+    for nothing in (made, other):
+        with pytest.raises(DataError, match="none of 2 documents has anything in the field 'product'"):
+            nothing.check_documents(["", " "])
     plan = Plan.of(ReleaseSettings(experiment=True, seed=1), other)
     drawn = other.protect(["zzsecret"] * 400, [str(k) for k in range(400)], plan.encoding, RunKey.seeded(1))
     assert Counter(outcome.label for outcome in drawn.outcomes).most_common(1)[0][0] == "Cards"
     assert {outcome.label for outcome in drawn.outcomes} <= {*PRODUCTS}
+    assert (drawn.seen, drawn.unknown) == (400, 400)
 
 
 @pytest.mark.parametrize(
@@ -146,8 +150,21 @@ def test_the_command_refuses_what_does_not_fit(complaints, tmp_path):
     assert command(*field, "--values", "Loans,Cards", "--bound", "3")[0] == 65
     assert command(*field, "--values", "Loans,Cards")[0] == 2
     assert command(*field, "--bound", "3")[0] == 2
+    misspelt = ["obfuscate", str(complaints), "--preserve", "field:produkt", "--output", out]
+    assert command(*misspelt, "--values", "Loans,Cards", "--other", "Cards", "--bound", "3")[0] == 65
     assert command(*field, "--values", "Loans,Cards", "--bound", "3", "--other", "Rest")[0] == 2
     assert not (tmp_path / "out").exists()
+
+
+def test_how_many_count_as_another_value_is_said_to_the_curator_alone(complaints, tmp_path):
+    out = tmp_path / "out"
+    code, said, _ = command(
+        "obfuscate", str(complaints), "--preserve", "field:product", "--values", "Loans,Cards", "--other", "Cards",
+        "--bound", "3", "--output", str(out),
+    )  # fmt: skip
+    assert code == 0
+    assert "100 of 300 documents have none of these" in said
+    assert not any(b"none of these" in path.read_bytes() for path in out.iterdir())
 
 
 def test_an_experiment_says_so_in_every_row(complaints, tmp_path):

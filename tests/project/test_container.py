@@ -119,6 +119,12 @@ def test_the_page_on_containers_makes_what_is_mounted_for_the_user_of_the_image(
     ]
     assert watch["user"] == f"{image.USER}:{image.USER}"
     assert watch["command"][1] == f"{mounts['./data']}/inbox"
+    told = [
+        line.removeprefix("# ")
+        for line in COMPOSE.read_text("utf-8").splitlines()
+        if line.startswith("# docker")
+    ]
+    assert commands_on_the_page()[-2:] == [shlex.split(each) for each in told]
 
 
 @pytest.mark.long

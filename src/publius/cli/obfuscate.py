@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from publius.releases.engines import RunSummary
     from publius.releases.plan import Plan
     from publius.releases.preflight import Preflight
+    from publius.releases.release import Tally
     from publius.text.bag import Encoding
     from publius.vectors.embeddings import Embeddings
 
@@ -281,12 +282,28 @@ def _of_documents(summary: RunSummary) -> list[str]:
     )
     return [
         *(
-            [f"  values          one a document, of the {manifest['vocabulary_size']:,} that were declared"]
+            [
+                f"  values          one a document, of the {manifest['vocabulary_size']:,} that were declared",
+                *_of_others(summary.tally),
+            ]
             if manifest["kind"] == DECLARED_VALUE
             else _of_reference(summary)
         ),
         f"  promise         {rounded_up(manifest['bound'], 6)} nats between any two documents "
         f"({manifest['strength']}); per unit of distance {per_unit}",
+    ]
+
+
+def _of_others(tally: Tally) -> list[str]:
+    """How many documents count as the value that stands for the rest: for the curator, who may have misspelt one."""
+    from publius.errors import how_many
+
+    if not tally.unknown:
+        return []
+    have = "has" if tally.unknown == 1 else "have"
+    return [
+        f"  other values    {tally.unknown:,} of {how_many(tally.documents, 'document')} {have} none of these, and "
+        "counted as --other (for you, not released)"
     ]
 
 

@@ -170,14 +170,21 @@ class RandomizedResponse(Mechanism):
         """See `Mechanism.check`: nothing of an encoding matters."""
 
     def check_documents(self, texts: Iterable[str]) -> None:
-        """See `Mechanism.check_documents`: `DataError`, with their number, for values that were not declared."""
-        if self.values.unknown_index >= 0:
-            return
-        undeclared = total = 0
+        """See `Mechanism.check_documents`: `DataError`, with their number, for values that were not declared.
+
+        Where they count as another value, for a field in which no document has anything: its name is misspelt.
+        """
+        undeclared = total = empty = 0
         for text in texts:
             total += 1
             undeclared += self.values.index(compared(text)) is None
-        if undeclared:
+            empty += not text.strip()
+        if empty == total > 0:
+            raise DataError(
+                f"none of {how_many(total, 'document')} has anything in the field {self.field!r}: name a field that "
+                "they have"
+            )
+        if undeclared and self.values.unknown_index < 0:
             rows = how_many(total, "document")
             raise self._undeclared(how_many(undeclared, f"of {rows} has", f"of {rows} have"))
 
@@ -225,7 +232,8 @@ class RandomizedResponse(Mechanism):
         threads: int | None = None,
     ) -> Drawn:
         """See `Mechanism.protect`; a text is the value of the field."""
-        return Drawn(self._drawn(self._own(texts), key.bits(ids, self.noise_bytes)), len(texts), 0)
+        undeclared = sum(self.values.index(compared(text)) is None for text in texts)
+        return Drawn(self._drawn(self._own(texts), key.bits(ids, self.noise_bytes)), len(texts), undeclared)
 
     def _drawn(self, own: IndexArray, bits: Sequence[bytes]) -> list[Outcome]:
         """The outcome of each document for its 62 bits: below k floors any value, otherwise its own."""

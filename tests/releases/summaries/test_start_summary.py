@@ -227,6 +227,9 @@ def test_what_does_not_fit_is_refused_before_anything_is_released(file, referenc
     output = tmp_path / "out"
     for arguments, code in (
         (("--summary", "--rows"), 2),
+        (("--summary", "--public", "samples", "--author-field", "author"), 2),
+        (("--summary", "--bound", "7", "--author-field", "author"), 2),
+        (("--summary", "--keep", "year", "--find", "--author-field", "author"), 2),
         (("--by", "product=card"), 2),
         (("--summary", "--json", "--author-field", "nobody"), 2),
     ):

@@ -21,12 +21,20 @@ from publius.cli.options import Json, options
 from publius.cli.start.asking import Asking
 from publius.errors import UsageError
 from publius.evaluation.steps.questions import READERS, SUMMARY
+from publius.option import declared
 from publius.settings import ReadersSettings, StartSettings
 
 if TYPE_CHECKING:
     from publius.evaluation.steps.answers import Choices
     from publius.evaluation.steps.measuring import Judged
     from publius.evaluation.steps.walk import Walk
+
+
+_OF_SUMMARY = frozenset({
+    "text_field", "author_field", "topic_field", "reference", "epsilon", "delimiter", "encoding", "quotes",
+    "subfolders", "follow_links", "reading_seconds", "accept_loss",
+})  # fmt: skip
+"""Options that a summary has a use for, too."""
 
 
 def register(app: typer.Typer) -> None:
@@ -96,10 +104,23 @@ def _needs_summary(choices: Choices, readers: ReadersSettings, ledger: Path | No
         )
     if not readers.summary and (readers.by or ledger is not None):
         raise UsageError("--by and --ledger go with --summary")
+    if readers.summary and (others := _of_rows(choices)):
+        raise UsageError(
+            f"{', '.join(others)} belong to rows, and a summary has none: leave them out, or --summary"
+        )
     stated = choices.preserve or choices.bound or choices.find or choices.public or choices.without_evidence
     if readers.summary or readers.rows or stated or ask.yes:
         return readers.summary
     return ask(READERS) == SUMMARY
+
+
+def _of_rows(choices: Choices) -> list[str]:
+    """The options that were given and that a summary has no use for, as they are typed."""
+    return [
+        f"--{each.name.replace('_', '-')}"
+        for each in declared(StartSettings)
+        if each.name not in _OF_SUMMARY and getattr(choices, each.name) != each.default
+    ]
 
 
 def run_start(
