@@ -115,6 +115,65 @@ def _counted(*texts: str) -> public_words.WordCount:
     return public_words.WordCount.of([public_words.PublicText.of(text, "glove", plain) for text in texts])
 
 
+def _in_capitals(folder: Path) -> None:
+    """Texts in which every word has a capital hide no name, and leave ordinary words public."""
+    rows = [" ".join([*_TOPICS[n % 2], "was charged why", *_COMMON[n % 5 :]]) for n in range(200)]
+    named = {0: "Mr. Jackson says", 1: "said Petersen", 7: "for Ms. Jackson"}
+    rows = [f"{named.get(n % 10, 'again')} {row}" for n, row in enumerate(rows)]
+    ordinary = {"card", "loan", "mortgage", "payment", "charged", "customer", "service", "again", "was"}
+    for write in (str.upper, str.title):
+        for large in (0, 60, 100, 160, 180):
+            count = _counted(*map(write, rows[:large]), *rows[large:])
+            held = _held(count, {*count.holders})
+            assert {"jackson", "petersen"} <= held, f"a name is public beside {large} texts in capitals"
+            assert ordinary.isdisjoint(held), f"{large} texts in capitals lose what they are about"
+    seldom = [f"{row.upper()}{' BRONTIDE' * (n % 10 == 3)}" for n, row in enumerate(rows)]
+    count = _counted(*seldom[:160], *rows[160:])
+    assert "brontide" in _held(count, {*count.holders}), "it stands in texts in capitals alone"
+    assert _held(_counted(*seldom), {*count.holders} - {"brontide"}) == {"brontide"}, "general text is asked"
+    assert "brontide" in _held(_counted(*seldom[:160], *rows[160:]), {"card", "bank"}), (
+        "of another language, too"
+    )
+
+
+def _codes(folder: Path) -> None:
+    """In another language most words are unknown to general text: those with digits are asked about all the same."""
+    told = "die Karte von kd4711 kam nicht"
+    rare = public_words.rare_words(
+        _counted(*[told] * 30, *["Nein Ich Hatte Tag und Cent dort gesehen"] * 3), 5, {"die"}
+    )  # type: ignore[arg-type]
+    telling = {each.word for each in rare if each.telling}
+    assert "kd4711" in telling, "one person's number of a customer became public"
+    assert "nicht" not in telling
+
+
+def _by_letters_alone(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(public_words, "_DIGIT", frozenset())
+
+
+def _behind_a_number(folder: Path) -> None:
+    """A text that ends in a number, a date or a link keeps its last words; a name above a number is one still."""
+    for end in ("0171 555 0199", "2024-05-13 10:22:31", "https://example.org/1"):
+        told = public_words.PublicText.of(f"dear all\nthe card of order {end} is blocked", "glove", _PLAIN)
+        assert told.names == [], end
+        for said in (f"the card came\nAda Jackson\n{end}", f"the card came\nada jackson\n{end}"):
+            assert public_words.PublicText.of(said, "glove", _PLAIN).names == ["ada", "jackson"], end
+
+
+def _of_what_is_left(patch: pytest.MonkeyPatch) -> None:
+    """As it was: the line ended where something was taken out."""
+    signed = public_words._signed
+    patch.setattr(public_words, "_signed", lambda text: signed(text.replace(public_words._GONE, "\n")))
+
+
+_PLAIN = StopWords.load("none")
+
+
+def _held(count: public_words.WordCount, general: set[str]) -> set[str]:
+    rare = public_words.rare_words(count, 5, general)  # type: ignore[arg-type]  # looked up alone
+    return {each.word for each in rare if each.telling}
+
+
 def _listed(folder: Path) -> None:
     """However words are listed, those that are meant stay out, and what is none of them is told."""
     public = ["jackson", "m\u00fcller", "o'brien", "harbourline", "card"]
@@ -126,6 +185,10 @@ def _listed(folder: Path) -> None:
     ):  # fmt: skip
         assert public_words.left_out(public, rare, choice) == meant, choice
     assert public_words.not_public(public, "names, Jacksen, Card") == ("jacksen",)
+    texts = [public_words.PublicText.of("the card of Jackson came", "glove", _PLAIN) for _ in range(9)]
+    for choice, listed in (("names, card, jacksen", 1), ("names, jackson", 1), ("cart", 0), ("names", None)):
+        _, facts = public_words.public_words(texts, PublicWordSettings(leave_out=choice))
+        assert facts["public_words"].get("listed") == listed, choice
     for choice in (" , ", "none, card", "none, all"):
         with pytest.raises(UsageError, match="which words to leave out"):
             public_words.left_out(public, rare, choice)
@@ -197,6 +260,20 @@ def _rare_by_number(patch: pytest.MonkeyPatch) -> None:
         ]
 
     patch.setattr(learning, "rare_words", by_number)
+
+
+def _by_all_capitals(patch: pytest.MonkeyPatch) -> None:
+    """As it was: where four fifths of all words had a capital none of them was asked about."""
+    count = public_words.WordCount.of
+
+    def all_or_none(texts: object) -> public_words.WordCount:
+        found: list[public_words.PublicText] = list(texts)  # type: ignore[call-overload]
+        large = sum(len(each.capitals) for each in found)
+        words = sum(len(each.words) for each in found)
+        few = large < public_words._ALL_CAPITALS * words
+        return count([replace(each, tells=True) if few else replace(each, capitals=()) for each in found])
+
+    patch.setattr(public_words.WordCount, "of", all_or_none)
 
 
 def _identifiers(folder: Path) -> None:
@@ -332,6 +409,9 @@ FENCES = (
         _in_many_texts,
         _rare_by_number,
     ),
+    Fence(1, "a word with digits is asked about in any language", _codes, _by_letters_alone),
+    Fence(1, "words behind a number are no signature", _behind_a_number, _of_what_is_left),
+    Fence(1, "texts in capitals hide no name and lose no ordinary word", _in_capitals, _by_all_capitals),
     Fence(1, "words that are listed to be left out are, however they are written", _listed, _as_typed),
     Fence(1, "one person counts once however the name is written", _one_person, _as_written),
     Fence(1, "nor does it with vectors that are learned from labelled text", _vectors, _by_texts),

@@ -260,7 +260,7 @@ def tell_misspelt(chosen: str, source: Mapping[str, Any]) -> None:
     """Tell how many words that were named to be left out are none of the public ones."""
     from publius.vectors.learning.public_words import listed_words
 
-    left = source["public_words"]["left_out"]
+    left = source["public_words"].get("listed", 0)
     if (named := len(listed_words(chosen))) > left:
         typer.echo(
             f"Of {how_many(named, 'word')} that you named to be left out, {left:,} stood among those that would be "

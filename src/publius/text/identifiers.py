@@ -59,13 +59,13 @@ def _identifier() -> Any:
 _DIGIT = regex.compile(r"\p{N}")
 
 
-def without_identifiers(text: str) -> str:
-    """``text`` with a line break in place of each long number, address, mail address and link.
+def without_identifiers(text: str, instead: str = "\n") -> str:
+    """``text`` with a line break, or what stands ``instead``, in place of each long number, address, mail and link.
 
     >>> without_identifiers("Write to jane.doe@example.org or call 0171 555 0199").split()
     ['Write', 'to', 'or', 'call']
     """
-    return str(_identifier().sub("\n", text))
+    return str(_identifier().sub(instead, text))
 
 
 def is_identifier(word: str) -> bool:

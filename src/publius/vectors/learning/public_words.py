@@ -40,12 +40,19 @@ _SIGNED: Final = 4
 _CAPITAL = regex.compile(r"(?<![^\s\p{Lo}])[^\s\p{Lo}\p{Lu}\p{Lt}]*+[\p{Lu}\p{Lt}][^\s\p{Lo}]*+")
 _LARGE = regex.compile(r"[\p{Lu}\p{Lt}]")
 _LETTERS = regex.compile(r"\p{L}.*\p{L}")  # a number or a single letter is no name
+_DIGIT: Final = frozenset("0123456789")
 
 _MOSTLY: Final = 0.5
 """A word that stands with a capital or in a signature in so many of its uses may be a name."""
 
 _ALL_CAPITALS: Final = 0.8
-"""Where so many of all words have a capital, as in texts written in capitals, it says nothing."""
+"""Where so many of the words of a text, or of all texts, have a capital, as in a text in capitals, it says nothing."""
+
+_ENOUGH: Final = 0.1
+"""Where texts that tell names by capitals hold so many of all words, a word that stands in none of them is asked."""
+
+_GONE: Final = "\x00"
+"""What stands in a line for something that points at somebody."""
 
 _OTHER_LANGUAGE: Final = 0.5
 """Where general text knows fewer of the words it is of another language, and capitals tell which are names."""
@@ -70,6 +77,7 @@ class PublicText:
             ``words``.
         capitals: those of ``words`` that stand with a capital anywhere else.
         letters: the small forms of the letters that are capitals there.
+        tells: whether a capital says anything in this text: not where nearly all its words have one.
     """
 
     words: Sequence[str] = field(repr=False)
@@ -80,6 +88,7 @@ class PublicText:
     uncut: Sequence[str] | None = field(default=None, repr=False)
     capitals: Sequence[str] = field(default=(), repr=False)
     letters: frozenset[str] = field(default=frozenset(), repr=False)
+    tells: bool = field(default=True, repr=False)
 
     @classmethod
     def of(
@@ -90,7 +99,7 @@ class PublicText:
         plain = without_identifiers(text)
         words = [word for word in tokenize(plain, profile) if word not in stops]
         uncut = None if plain == text else [word for word in tokenize(text, profile) if word not in stops]
-        signed, rest = _signed(plain)
+        signed, rest = _signed(text if uncut is None else without_identifiers(text, _GONE))
         large = _CAPITAL.findall(rest)
         names, capitals = (
             [
@@ -102,25 +111,37 @@ class PublicText:
             for found in (signed, large)
         )
         letters = frozenset(letter for each in large for letter in "".join(_LARGE.findall(each)).lower())
-        return cls(words, label, author, names, sentences, uncut, capitals, letters)
+        return cls(words, label, author, names, sentences, uncut, capitals, letters, _tells_by_capitals(rest))
 
 
 def _signed(text: str) -> tuple[list[str], str]:
     """The lines behind the first of four words at most, as names stand below a letter, and the text without them.
 
-    Each word has a capital, unless the line is the last.
+    Each word has a capital, unless the line is the last with words. What stands for something that points at somebody
+    is one of the four, but else no word: a sentence is no signature because it ends in a number.
     """
     signed, rest = list[str](), list[str]()
-    lines = text.strip().splitlines()
+    lines = [line.split() for line in text.strip().splitlines()]
+    last = max((place for place, words in enumerate(lines) if {*words} - {_GONE}), default=0)
     for place, line in enumerate(lines):
-        words = line.split()
-        last = place == len(lines) - 1
-        short = place > 0 and 0 < len(words) <= _SIGNED
-        if short and (last or (all(word[0].isupper() for word in words) and words[-1][-1] not in ",:")):
-            signed.append(line)
+        words = [each for word in line for each in word.split(_GONE) if each]
+        kept = " \n ".join(" ".join(line).split(_GONE))
+        short = place > 0 and len(words) > 0 and len(line) <= _SIGNED
+        if short and (
+            place == last or (all(word[0].isupper() for word in words) and words[-1][-1] not in ",:")
+        ):
+            signed.append(kept)
         else:
-            rest.append(line)
+            rest.append(kept)
     return signed, "\n".join(rest)
+
+
+def _tells_by_capitals(text: str) -> bool:
+    """Whether a capital says anything in ``text``: not where nearly all words have one; of a few, where not all do."""
+    words = [word for word in text.split() if _LETTERS.search(word)]
+    if len(words) <= _SIGNED:
+        return not (words and text.isupper())
+    return sum(_LARGE.search(word) is not None for word in words) < _ALL_CAPITALS * len(words)
 
 
 @final
@@ -132,7 +153,8 @@ class WordCount:
         holders: for each word that may be public at all.
         by: what was counted.
         authors: how many there are; None where nobody knows.
-        names: the words that mostly stand with a capital or in a signature.
+        names: the words that mostly stand with a capital or in a signature; and, of texts some of which are written in
+            capitals, those that stand in these alone, of which nobody can tell.
         letters: those that are capitals somewhere, in small; none where capitals tell no words apart, because nearly
             all words have one.
     """
@@ -149,6 +171,7 @@ class WordCount:
         texts = list(texts)
         known = any(text.author is not None for text in texts)
         by_author: dict[str, set[str]] = {}
+        everywhere: Counter[str] = Counter()
         uses: Counter[str] = Counter()
         names: Counter[str] = Counter()
         capitals: Counter[str] = Counter()
@@ -156,19 +179,24 @@ class WordCount:
         for place, text in enumerate(texts):
             holder = counted_name(text.author) if known else str(place)
             by_author.setdefault(holder, set()).update(text.words)
-            uses.update(text.words)
+            everywhere.update(text.words)
             names.update(text.names)
-            capitals.update(text.capitals)
-            letters |= text.letters
+            uses.update(text.words if text.tells else text.names)
+            if text.tells:
+                capitals.update(text.capitals)
+                letters |= text.letters
         holders: Counter[str] = Counter()
         for words in by_author.values():
             holders.update(words)
         admitted = {word: count for word, count in holders.items() if may_be_public(word)}
-        if capitals.total() < _ALL_CAPITALS * uses.total():
+        told = uses if capitals.total() < _ALL_CAPITALS * uses.total() else everywhere
+        if told is uses:
             names.update(capitals)
         else:
             letters.clear()
-        found = {word for word, count in names.items() if count >= _MOSTLY * uses[word]}
+        found = {word for word, count in names.items() if count >= _MOSTLY * told[word]}
+        if _ENOUGH * everywhere.total() <= told.total() < everywhere.total():
+            found |= everywhere.keys() - told.keys()
         return cls(
             MappingProxyType(admitted),
             "authors" if known else "texts",
@@ -243,12 +271,13 @@ def rare_words(count: WordCount, at_least: int, general: Vocabulary | None) -> l
     """The rare words among those that would become public, telling ones first, then those that fewest use.
 
     ``general``: the words of public text of any kind; None where it is not there to compare with. Where it knows few of
-    the words it is of another language, and asked of words alone whose letters are never capitals, as all Arabic ones.
+    the words it is of another language, and asked of words alone whose letters are never capitals, as all Arabic ones,
+    and of those that have digits, too, as customers and contracts have them: nobody writes these with a capital.
     """
     words = count.public(at_least)
     unknown = set() if general is None else {word for word in words if word not in general}
     if len(unknown) > _OTHER_LANGUAGE * len(words):
-        unknown = {word for word in unknown if count.letters.isdisjoint(word)}
+        unknown = {word for word in unknown if count.letters.isdisjoint(word) or not _DIGIT.isdisjoint(word)}
     public = [
         RareWord(word, holders, word in count.names or word in unknown) for word, holders in words.items()
     ]
@@ -283,11 +312,17 @@ def public_words(
     facts = {
         "public_words": {
             "counted_by": count.by, "at_least": settings.authors_at_least, "authors": count.authors,
-            "left_out": len(without),
+            "left_out": len(without), **_listed(public, settings.leave_out),
         },
         "rare_words": {each.word: each.holders for each in rare if each.word not in without},
     }  # fmt: skip
     return found, facts
+
+
+def _listed(public: Collection[str], choice: str) -> dict[str, int]:
+    """Of the words that a ``choice`` lists how many are ``public`` ones; nothing where it lists none."""
+    listed = listed_words(choice)
+    return {"listed": len(listed) - len(not_public(public, choice))} if listed else {}
 
 
 def left_out(
