@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -732,6 +732,9 @@ def test_the_most_that_may_be_of_one_author_is_found(tmp_path, plan, names, unna
     corpus = replace(corpus_of(store(tmp_path / "t.jsonl", given)), beside=("author",))
     found = examine(corpus, plan, author_field="author").authors
     assert (found.unnamed, found.most) == (unnamed, most)
+    told = {"unit": "document", "bound": 2.0, "own": {"authors": asdict(found)}, "crowd": None, "measurements": None}
+    who_loses, _ = account.worst_author(told)
+    assert ("name no author" in who_loses) == (unnamed == most > 1)
     check_documents_per_author(names, most)
     if most > 1:
         with pytest.raises(

@@ -418,10 +418,13 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
     """
     if found["unit"] != "document" or found["bound"] is None:
         return None
-    most = ((found["own"] or {}).get("authors") or {}).get("most")
+    counts = (found["own"] or {}).get("authors") or {}
+    most = counts.get("most")
     declared = (found["crowd"] or {}).get("documents_per_author", 1)
     who_loses, several = (
-        ("worst case: the author with most documents", most)
+        ("worst case: one person wrote all that name no author", most)
+        if most and most > 1 and counts.get("unnamed") == most
+        else ("worst case: the author with most documents", most)
         if most
         else ("worst case: an author of several documents", declared if declared > 1 else 5)
     )

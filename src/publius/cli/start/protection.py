@@ -10,6 +10,7 @@ import typer
 
 from publius.cli.console import printable, waiting
 from publius.cli.start.asking import Asking, shown_progress
+from publius.errors import how_many
 from publius.evaluation.steps.questions import FIND, LEAVE_OUT
 
 if TYPE_CHECKING:
@@ -85,7 +86,12 @@ def _vocabulary(walk: Walk, ask: Asking, *, shown: bool) -> Walk:
     rare = sum(each.word not in without for each in found.rare)
     typer.echo(f"   Left out: {len(without):,} words. Rare words that will be public: {rare:,}.")
     if unknown := not_public(found.words, walk.words.leave_out):
-        typer.echo(f"   None of the public words, so perhaps misspelt: {printable(', '.join(unknown))}.")
+        named = (
+            printable(", ".join(unknown))
+            if shown or not ask.yes or sys.stdout.isatty()
+            else how_many(len(unknown), "word")
+        )
+        typer.echo(f"   None of the public words, so perhaps misspelt: {named}.")
     kept = len(found.words) - len(without)
     if (why := many_left_out(len(without), kept, found.by, found.uses(without))) is not None:
         typer.echo(f"   {why}.")
