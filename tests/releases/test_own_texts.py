@@ -732,7 +732,13 @@ def test_the_most_that_may_be_of_one_author_is_found(tmp_path, plan, names, unna
     corpus = replace(corpus_of(store(tmp_path / "t.jsonl", given)), beside=("author",))
     found = examine(corpus, plan, author_field="author").authors
     assert (found.unnamed, found.most) == (unnamed, most)
-    told = {"unit": "document", "bound": 2.0, "own": {"authors": asdict(found)}, "crowd": None, "measurements": None}
+    told = {
+        "unit": "document",
+        "bound": 2.0,
+        "own": {"authors": asdict(found)},
+        "crowd": None,
+        "measurements": None,
+    }
     who_loses, _ = account.worst_author(told)
     assert ("name no author" in who_loses) == (unnamed == most > 1)
     check_documents_per_author(names, most)
