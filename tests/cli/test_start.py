@@ -20,6 +20,7 @@ from publius.cli.start import protection
 from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation import signed
 from publius.evaluation.signed import measured_for
+from publius.evaluation.steps import older as older_texts
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
 from publius.evaluation.steps.looking import looked_at
 from publius.evaluation.steps.older import PublicCorpus
@@ -738,14 +739,44 @@ def test_short_texts_that_different_people_write_by_chance_are_no_copies(tmp_pat
     own, known = set(answers(200)), {row["text"] for row in rows}
     assert len(own & known) > len(own) / 3
     read.check_apart(own)
-    twice = PublicCorpus.read(
-        Choices(
-            public=str(store(tmp_path / "twice.csv", [row for row in rows for _ in "12"])), preserve="topic"
-        )
-    )
-    for each in (read, twice):  # a file that stands twice in another was not written twice
+    again = [row | {"text": f" {row['text'].title()}.", "author": row["author"].upper()} for row in rows]
+    unsigned = [{name: each for name, each in row.items() if name != "author"} for row in rows[:600]]
+    files = {
+        "twice": [row for row in rows for _ in "12"], "written otherwise": [*rows, *again], "unsigned": unsigned,
+        "unsigned twice": [*unsigned, *unsigned],
+    }  # fmt: skip
+    for name, each in files.items():  # a file that stands twice in another was not written twice
+        file = store(tmp_path / f"{name}.csv", each)
+        other = PublicCorpus.read(Choices(public=str(file), preserve="topic", without_evidence=True))
+        other.check_apart(own)
         with pytest.raises(PolicyError, match="more than by chance"):
-            each.check_apart([row["text"] for row in rows[:200]])
+            other.check_apart([row["text"] for row in rows[:200]])
+    with pytest.raises(PolicyError, match="more than by chance"):
+        read.check_apart([row["text"] for row in rows[:200]])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("", 0), ("a;b;c,d", 4), ("yes/no", 2), ("don’t e\u200bat été", 3), ("服务很好", 2),
+     ("服务很好and good", 4), ("บริการดีมาก" * 9, 8),
+     ("a b c d e f g h i", 8)],
+)  # fmt: skip
+def test_words_are_counted_whatever_stands_between_them(text, words):
+    """By blanks alone answers joined by ";" and Chinese ones had one word, and were compared with nothing."""
+    assert older_texts._words_up_to(text, 8) == words
+
+
+def test_copies_without_blanks_are_found(tmp_path):
+    answers = [f"card{n};late;branch{n % 7};closed;staff;rude;queue;{n}" for n in range(80)]
+    chinese = ["".join(chr(0x4E00 + (n * 97 + k * 31) % 900) for k in range(16)) for n in range(80)]
+    rows = [
+        {"text": text, "topic": "ab"[n % 2], "author": f"a{n % 30}"}
+        for n, text in enumerate([*answers, *(f"bank card {text}" for text in chinese)])
+    ]
+    read = PublicCorpus.read(Choices(public=str(store(tmp_path / "joined.csv", rows)), preserve="topic"))
+    for copied in (answers[3], f"bank card {chinese[3]}"):
+        with pytest.raises(PolicyError, match="1 of the texts to be released are among"):
+            read.check_apart([copied])
 
 
 def test_short_texts_that_a_reference_learned_from_are_not_released(private, older, mine, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,7 @@ from publius.errors import DataError, PolicyError, UsageError, how_many
 from publius.evaluation.steps.answers import Choices
 from publius.releases.lengths import count_words
 from publius.settings import PublicWordSettings
-from publius.text.author_names import Spellings, without_invisible
+from publius.text.author_names import Spellings, counted_name, without_invisible
 from publius.text.normal_form import normal_form
 from publius.vectors.learning.public_words import check_topics
 
@@ -50,6 +51,11 @@ OF_THEM: Final = (
 )
 _MARK: Final = regex.compile(r"[\p{M}\p{Cn}]")
 _PIECE: Final = 2**16
+_NO_BLANKS: Final = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+_ANY_WORD: Final = regex.compile(
+    rf"(?P<letters>(?:{_NO_BLANKS}\p{{M}}*+)++)"
+    rf"|(?:(?!{_NO_BLANKS})[\p{{L}}\p{{N}}][\p{{M}}\p{{Cf}}'\u2019]*+)++"
+)
 _NO_LETTER: Final = regex.compile(r"[^\p{L}\p{N}]")
 
 Row = dict[str, str]
@@ -73,7 +79,7 @@ class Written:
         """Those of ``texts``."""
         long, short = set[str](), list[str]()
         for text in texts:
-            words = len(text.split())
+            words = _words_up_to(text, _TELLING)
             if words >= _TELLING:
                 long.add(plain_letters(text))
             elif words >= _SHORT:
@@ -99,7 +105,8 @@ class PublicCorpus:
     A row has id and text, and author and topic where there is a column of them. ``packaged`` says that they are the
     samples that come with the package: to try, and of another kind than anybody's texts. ``sha256`` is that of the
     files, which says whether a stored reference was learned from them. ``written`` are all texts, each once for each of
-    its authors: one that stands twice in a file was not written twice.
+    its authors: one that stands twice in a file was not written twice. Where nobody knows the authors each row counts,
+    but for a file that stands several times in itself.
     """
 
     learned: tuple[Row, ...] = field(repr=False)
@@ -137,7 +144,7 @@ class PublicCorpus:
             )
         at_least = choices.authors_at_least or PublicWordSettings.authors_at_least
         check_topics(((row.get("topic"), row.get("author")) for row in rows), at_least)
-        written = Written.of(text for text, _ in {(row["text"], row.get("author")): None for row in all_rows})
+        written = Written.of(_once_for_each_author(all_rows))
         older = cls(*_halves(rows), authors, topics, choices.public == SAMPLES, sha256, written)
         older.check_topics(choices)
         return older
@@ -247,7 +254,7 @@ def check_not_among(texts: Iterable[str], public: Written, which: str) -> None:
     shared = long = rows = 0
     copied, others = set[str](), set[str]()
     for text in texts:
-        letters, words = plain_letters(text), len(text.split())
+        letters, words = plain_letters(text), _words_up_to(text, _TELLING)
         if letters in public.long:
             shared += 1
         elif words >= _TELLING:
@@ -390,6 +397,33 @@ def _different(rows: Iterable[Row]) -> list[Row]:
         if count_words(row["text"], vectors):
             found.setdefault(plain_letters(row["text"]), row)
     return list(found.values())
+
+
+def _once_for_each_author(rows: Sequence[Row]) -> Iterator[str]:
+    """The texts as often as different people wrote them, as far as that is known: see `PublicCorpus`."""
+    known = any("author" in row for row in rows)
+    counted: Counter[tuple[str, str]] = Counter()
+    texts: dict[tuple[str, str], str] = {}
+    for row in rows:
+        key = (plain_letters(row["text"]), counted_name(row.get("author")))
+        counted[key] += 1
+        texts.setdefault(key, row["text"])
+    whole = min(counted.values(), default=1)
+    for key, text in texts.items():
+        yield from itertools.repeat(text, 1 if known else counted[key] // whole)
+
+
+def _words_up_to(text: str, most: int) -> int:
+    """How many words ``text`` has, ``most`` at most: whatever stands between them, and where nothing does.
+
+    In scripts that put no blanks between words two letters count as one.
+    """
+    found = 0
+    for each in _ANY_WORD.finditer(text):
+        found += -(-len(each[0]) // 2) if each.lastgroup else 1
+        if found >= most:
+            return most
+    return found
 
 
 def plain_letters(text: str) -> str:
