@@ -108,6 +108,9 @@ def _workers(result: dict) -> Iterator[Row]:
     shape = f"{result['documents']:,} documents of {result['length']} words"
     against = f"one worker, {result['one_worker_seconds']:.1f} s"
     yield Row(name, shape, f"{result['seconds']:.1f} s", against, result["ratio"], _spread(result))
+    if "apart_ratio" in result:
+        name = f"{result['mechanism']}, {result['workers']} processes apart, each with its share"
+        yield Row(name, shape, "the most this machine gives", against, result["apart_ratio"], "")
 
 
 def _memory(result: dict) -> Iterator[Row]:
