@@ -48,7 +48,7 @@ _MOSTLY: Final = 0.5
 _ALL_CAPITALS: Final = 0.8
 """Where so many of the words of a text, or of all texts, have a capital, as in a text in capitals, it says nothing."""
 
-_ENOUGH: Final = 0.1
+_ENOUGH: Final = 0.05
 """Where texts that tell names by capitals hold so many of all words, a word that stands in none of them is asked."""
 
 _GONE: Final = "\x00"
