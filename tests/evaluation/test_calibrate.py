@@ -157,6 +157,21 @@ def test_command(tmp_path, stored, monkeypatch):
     assert (tmp_path / "out" / "length-60" / "report.html").exists()
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_texts_of_nobody_known_are_said_to_be(tmp_path, stored, known):
+    pytest.importorskip("jinja2", reason="extra evaluation is not installed")
+    given = [{"author": row["author"]} if known else {} for row in rows()]
+    texts = [{"id": row["id"], "text": row["text"], "topic": row["topic"]} for row in rows()]
+    corpus = write(tmp_path / "corpus.jsonl", [a | b for a, b in zip(texts, given, strict=True)])
+    result = CliRunner().invoke(app, [
+        "calibrate", str(corpus), "--mechanism", "exponential", "--author-at-most", "0.9", "--topic-at-least", "0.7",
+        "--embeddings", stored, "--adversaries", "originals,likelihood", "--repeats", "1", "--length", "60",
+        "--precision", "2", "--workers", "1", "--seed", "1", "--output", str(tmp_path / "out"),
+    ])  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert ("Nobody said who wrote these texts" in result.stdout) is not known
+
+
 def test_who_names_no_authors_is_refused_before_anything_is_protected(tmp_path, stored):
     corpus = write(tmp_path / "corpus.jsonl", rows())
     result = CliRunner().invoke(app, [

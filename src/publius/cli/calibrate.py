@@ -59,6 +59,7 @@ def calibrate(
     from publius.evaluation.calibration import Aim, judged, length_of
     from publius.evaluation.prepare import prepared
     from publius.evaluation.runner import EvaluationRequest
+    from publius.evaluation.verdict import authors_given
     from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 
     if settings.preset is None:
@@ -79,6 +80,10 @@ def calibrate(
             )
     tries = sum(not line.clean for _, lines, _ in measured for line in lines)
     _show([judged(found, lines, facts, aim, tries) for found, lines, facts in measured], aim, json=json)
+    if not (json or all(authors_given(facts) for _, _, facts in measured)):
+        typer.echo(
+            "Nobody said who wrote these texts: each counts as of an author of its own, and is found, not named."
+        )
 
 
 def _search(
