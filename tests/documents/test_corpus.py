@@ -758,9 +758,9 @@ def test_pages_whose_headers_are_damaged_are_refused_or_read(tmp_path, stride, b
 
 
 def test_parquet_of_repeated_labels_and_long_texts_is_read(tmp_path):
-    """What dictionaries are for: 100,000 rows of two labels, from a file of some kilobytes; and real text."""
+    """What dictionaries are for: 20,000 rows of two labels, from a file of some kilobytes; and real text."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    rows = 100_000
+    rows = 20_000
     pq.write_table(
         pa.table({"id": pa.array(range(rows)), "text": ["spam", "ham"] * (rows // 2)}),
         tmp_path / "labels.parquet",
