@@ -69,7 +69,7 @@ demo: $(READY)  ## from packaged texts to a release, a verdict and a page to sig
 	@$(BIN)/publius demo --output demo-output
 
 test: $(READY)  ## run the tests
-	@$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not long"
 
 test-long: $(READY)  ## what `make test` tries on a few cases, on all of them
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -rs -m long
