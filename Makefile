@@ -20,6 +20,7 @@ QUICK_TESTS := bag bounds budget_commands certificate cli_embeddings corpus doct
 	public_names randomness readme reconstruction releases sklearn store tables tails tokenizer topic_metric \
 	web_security web_views word_outcomes writers
 QUICK := $(wildcard $(foreach name,$(QUICK_TESTS),tests/*/test_$(name).py))
+BROKEN := tests/fences tests/audit
 SEED ?= 1
 # Where the environment forbids it, each of the hundreds of processes that tests start would compile its libraries.
 export PYTHONDONTWRITEBYTECODE :=
@@ -61,7 +62,7 @@ needs-java:
 needs-ssh-keygen:
 	@$(call need,$(SSH_KEYGEN),what signs,openssh-client)
 
-.PHONY: setup demo test test-long lint docs pages notebook wheel-test image oldest bench growth audit court torture spark e2e ecosystem release help requirements clean
+.PHONY: setup demo test test-broken test-long lint docs pages notebook wheel-test image oldest bench growth audit court torture spark e2e ecosystem release help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## from packaged texts to a release, a verdict and a page to sign
@@ -69,7 +70,10 @@ demo: $(READY)  ## from packaged texts to a release, a verdict and a page to sig
 	@$(BIN)/publius demo --output demo-output
 
 test: $(READY)  ## run the tests
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not long"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not long and not broken"
+
+test-broken: $(READY)  ## whether fences and audit catch every version that is broken on purpose; `make test` tries one of each kind
+	@$(BIN)/python -m pytest -q -n 2 -m broken $(BROKEN)
 
 test-long: $(READY)  ## what `make test` tries on a few cases, on all of them
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -rs -m long

@@ -31,7 +31,7 @@ def test_every_broken_version_is_found_or_it_is_said_why_not():
     assert {each.name for each in catalog()} == {*FOUND, *NOT_FOUND}
     assert not {*FOUND} & {*NOT_FOUND}
     assert all(NOT_FOUND.values())
-    assert {*FOUND} >= ALIKE
+    assert {*FOUND} >= ALIKE | FIRST
 
 
 ALIKE = {
@@ -48,10 +48,22 @@ ALIKE = {
 """Each is refuted as two that are quick are: by the same kind of case, of the same look and unit of claim."""
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[] if view.quick and name not in ALIKE else pytest.mark.long)
-    for name, view in FOUND.items()
-])  # fmt: skip
+FIRST = {
+    "finite: scale 2 % too large", "release: unknown words allowed to pass",
+    "release: vocabulary fitted on the documents", "document: margin not halved",
+}  # fmt: skip
+"""One of words, of texts, of whole runs and of documents."""
+
+
+def marks(name, view):
+    if name in FIRST:
+        return ()
+    return pytest.mark.broken if view.quick and name not in ALIKE else pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=marks(name, view)) for name, view in FOUND.items()]
+)
 def test_a_broken_version_is_found(tmp_path, name):
     found = verdict(tmp_path, name)
     assert found.verdict == "refuted"

@@ -658,7 +658,7 @@ print(count, (most() - before) // 1024, time.process_time() - start)
 @pytest.mark.parametrize(
     ("kind", "rows", "most"),
     [
-        ("dictionary", 22, 36),
+        pytest.param("dictionary", 22, 36, marks=pytest.mark.long),
         ("dictionary of a longer text", 4, 160),
         pytest.param("pages", 0, 20, marks=pytest.mark.long),
         ("empty rows", 0, 20),

@@ -11,6 +11,14 @@ from fences import Fence, all_fences
 from homes import home_at
 
 FENCES = [pytest.param(fence, id=f"{fence.row}: {fence.name}") for fence in all_fences()]
+FIRST = {fence.row: fence.name for fence in reversed([*all_fences()])}
+"""One of each row of the table; `make test-broken` tries the others."""
+BROKEN = [
+    pytest.param(
+        fence, id=f"{fence.row}: {fence.name}", marks=[pytest.mark.broken] * (FIRST[fence.row] != fence.name)
+    )
+    for fence in all_fences()
+]
 
 
 # Those of the one fence that looks at figures are drawn in processes of their own.
@@ -33,7 +41,7 @@ def test_it_holds(fence: Fence, tmp_path: Path) -> None:
 @pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:resource_tracker:UserWarning"
 )
-@pytest.mark.parametrize("fence", FENCES)
+@pytest.mark.parametrize("fence", BROKEN)
 def test_the_broken_version_is_caught(fence: Fence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "work"
     folder.mkdir(mode=0o700)

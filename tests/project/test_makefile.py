@@ -1,5 +1,6 @@
-"""A target that needs what pip does not bring says so in one line, before it makes anything."""
+"""What the targets of the Makefile say, and what they run."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -42,3 +43,17 @@ def test_a_python_that_is_too_old_is_named_before_anything_is_made(tmp_path):
     assert first == "Publius needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11"
     assert all("***" in line for line in rest)
     assert not made.exists()
+
+
+def test_every_version_that_is_broken_on_purpose_is_tried_by_the_gate():
+    """By `make test` or by `make test-broken`, which looks in these folders only."""
+    folders = re.search(r"^BROKEN := (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[
+        1
+    ].split()
+    mark = "mark." + "broken"
+    marked = [path for path in ROOT.glob("tests/**/*.py") if mark in path.read_text(encoding="utf-8")]
+    assert marked
+    assert all(any(path.is_relative_to(ROOT / folder) for folder in folders) for path in marked)
+    assert re.findall(r"make test(?:-broken)?$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE) == [
+        "make test-broken", "make test",
+    ]  # fmt: skip
