@@ -75,8 +75,8 @@ test: $(READY)  ## run the tests
 test-broken: $(READY)  ## whether fences and audit catch every version that is broken on purpose; `make test` tries one of each kind
 	@$(BIN)/python -m pytest -q -n 2 -m broken $(BROKEN)
 
-test-long: $(READY)  ## what `make test` tries on a few cases, on all of them
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -rs -m long
+test-long: $(READY)  ## what `make test` tries on a few cases, on all of them; laws of any input on ten times as many
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -rs -m "long or hypothesis" --hypothesis-profile long
 
 lint: $(READY)  ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

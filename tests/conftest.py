@@ -25,8 +25,10 @@ from toy import WORDS, sentence
 with suppress(ImportError):  # Spark's environment and the notebook's are without it
     from hypothesis import settings
 
-    # A stall of a busy machine is no defect, and the same examples are tried each time.
-    settings.register_profile("publius", deadline=None, derandomize=True)
+    # A stall of a busy machine is no defect, and the same examples are tried each time; ten times as many for a law
+    # that says no other number in `make test-long`.
+    settings.register_profile("publius", deadline=None, derandomize=True, max_examples=40)
+    settings.register_profile("long", settings.get_profile("publius"), max_examples=400)
     settings.load_profile("publius")
 
 # No test loses its machine, and a disk takes a tenth of all their time to keep what they write: that a thing is flushed

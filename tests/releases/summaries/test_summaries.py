@@ -546,7 +546,7 @@ def test_nothing_is_new_because_one_unknown_author_wrote_much(reference, rows):
     likely = np.maximum(told.subjects.values, 1) / np.maximum(told.subjects.values, 1).sum()
     rng = seeded_rng(31)
     new = Counter()
-    for _ in range(100):
+    for _ in range(40):
         written = 4 * rng.multinomial(60, likely)
         for who in (reference, by_known_authors(reference)):
             spaces = replace(told.by.spaces, reference=who, before=written)
