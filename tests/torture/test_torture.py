@@ -124,7 +124,11 @@ def test_hostile_files():
     found = hostile_files.measured(make(), suffix, name)
     assert found["seconds"] > 0.01
     assert hostile_files.within(found)
-    assert not hostile_files.within({**found, "seconds": hostile_files.SECONDS + 1})
+    late = {**found, "seconds": hostile_files.SECONDS + 1}
+    assert not hostile_files.within(late)
+    assert hostile_files.within({**late, "times as slow": 2})
+    assert not hostile_files.within({**late, "seconds": 3 * hostile_files.SECONDS, "times as slow": 2})
+    assert hostile_files.times_as_slow() >= 1
     assert not hostile_files.within({**found, "memory": hostile_files.MEMORY + 1})
 
 

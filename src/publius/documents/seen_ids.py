@@ -13,8 +13,11 @@ _WIDTH: Final = (
 _EMPTY: Final = bytes(_WIDTH)
 _TABLES: Final = 64  # each grows by itself, so that growing never needs the memory of the whole set again
 _FIRST_SLOTS: Final = 2**6
-_FIRST: Final = 2**18
-"""So many ids are held in a set, which is quicker and takes some 20 MB; the tables hold the others."""
+_FIRST: Final = 2**19
+"""So many ids are held in a set, which is quicker and takes some 50 MB; the tables hold the others.
+
+A file of rows that are nearly empty may have no more (`publius.documents.row_readers.ROWS_LIMIT`).
+"""
 
 
 @final
