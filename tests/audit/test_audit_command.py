@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import audit.fences as fences
+import audit.hostile_inputs as hostile_inputs
 import audit.neighboring_worlds as neighboring_worlds
 import audit.observable as observable
 import audit.pieces as harness
@@ -55,14 +56,15 @@ REQUEST = AuditRequest(SMALL, "toy", "laplace", 2.0, 3)
 def made_small(patch):
     """The quick level made small, on a made clock.
 
-    Without the mutants, and of what can be seen in one format alone and of four pairs of worlds: all have tests of
-    their own.
+    Without the mutants, and of what can be seen in one format alone and of four pairs of worlds, as of hostile files:
+    all have tests of their own.
     """
     ticks = itertools.count()
     patch.setattr(levels, "LEVELS", {"quick": SMALL})
     patch.setattr(harness, "FAMILIES", {})
     patch.setattr(observable, "ways", lambda full: [observable.Way("one process", "jsonl")])
     patch.setattr(observable, "pairs", lambda: neighboring_worlds.pairs()[:4])
+    patch.setattr(observable, "check_formats", lambda: hostile_inputs.check_formats("csv"))
     patch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
 
 

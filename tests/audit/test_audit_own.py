@@ -34,7 +34,7 @@ def verdict(folder, name, claim, draws):
     pytest.param(each, marks=[] if each in QUICK else pytest.mark.long) for each in own.EXACT
 ])  # fmt: skip
 def test_exact_and_tight(tmp_path, name):
-    found = verdict(tmp_path, f"python:audit.own_mechanisms:{name}", own.CLAIMS[name], 3000)
+    found = verdict(tmp_path, f"python:audit.own_mechanisms:{name}", own.CLAIMS[name], 1500)
     assert (found.verdict, found.case) == ("exact", None)
     assert TIGHT <= found.lower_bound / found.claimed <= 1 + 1e-9
 
@@ -73,7 +73,7 @@ def test_a_summary_by_its_draws_alone(tmp_path, draws, told):
 
 
 def test_a_summary_that_bounds_nobodys_documents_is_refuted_by_its_draws(tmp_path):
-    found = verdict(tmp_path, "python:audit.own_mechanisms:everything_counted", own.AUTHORS, 1_000)
+    found = verdict(tmp_path, "python:audit.own_mechanisms:everything_counted", own.AUTHORS, 600)
     assert found.verdict == "refuted"
     assert found.lower_bound > 2 * own.AUTHORS["epsilon"]
 

@@ -25,7 +25,7 @@ from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
 
 KEYS = ["verdict", "confidence", "lower_bound", "claimed", "draws", "case", "refused", "scope"]
-DRAWS = 12_000
+DRAWS = 8_000
 
 
 @pytest.fixture(autouse=True)

@@ -231,7 +231,12 @@ BROKEN = {
 FEW = [(), *SETS[1:3], *SETS[-8:]]
 
 
+@functools.cache
+def _genuine():
+    return audit(Parts(), FEW)[0]
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_version_is_caught(name):
-    assert audit(Parts(), FEW)[0] == 0
+    assert _genuine() == 0
     assert audit(replace(Parts(), **BROKEN[name]), FEW)[0] > 0

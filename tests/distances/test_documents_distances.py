@@ -58,7 +58,9 @@ def test_one_dimensional_matrix(sizes):
 @pytest.mark.parametrize(
     "metric", ["euclidean", "manhattan", lambda x, y: np.abs(x[:, None] - y).max(axis=2)]
 )
-@pytest.mark.parametrize("count", [1, 5, 100])
+@pytest.mark.parametrize(
+    "count", [5, pytest.param(1, marks=pytest.mark.long), pytest.param(100, marks=pytest.mark.long)]
+)
 def test_nearest_documents_equal_the_full_result(corpus, embeddings, metric, count, table_bytes):
     index = NearestDocuments(corpus, embeddings, metric, table_bytes=table_bytes)
     for query in [*corpus[:6], random_bag(seeded_rng(13), 40, WORDS)]:

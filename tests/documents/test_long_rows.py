@@ -90,7 +90,10 @@ WRAPPED = {
 
 
 @pytest.mark.parametrize("name", WRAPPED)
-@pytest.mark.parametrize("piece", [b"a", b'""', b"\\\\", "é\U0001f600".encode(), b",", b"\\n{[ "])
+@pytest.mark.parametrize("piece", [
+    b'""', "é\U0001f600".encode(), b"\\n{[ ",
+    *(pytest.param(each, marks=pytest.mark.long) for each in (b"a", b"\\\\", b",")),
+])  # fmt: skip
 def test_a_run_goes_on_after_a_row_that_is_too_long(tmp_path, monkeypatch, name, piece):
     """It is one bad document of any release, as a line of JSON that is too long always was."""
     for module in (records, separated):

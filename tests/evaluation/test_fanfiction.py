@@ -17,9 +17,10 @@ from publius.vectors.embeddings import Embeddings
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 VECTORS, STORIES = DATA / "GoogleNews-subset-32k.bin.gz", DATA / "fanfiction" / "authors50.jsonl.gz"
-pytestmark = pytest.mark.skipif(
-    not STORIES.exists(), reason="the research data beside the project is not here"
-)
+pytestmark = [
+    pytest.mark.skipif(not STORIES.exists(), reason="the research data beside the project is not here"),
+    pytest.mark.long,
+]
 LENGTH = 300
 
 
@@ -35,7 +36,7 @@ def stories():
 
 @pytest.mark.parametrize(
     ("epsilon", "changed"),
-    [(20, 0.87), *(pytest.param(*each, marks=pytest.mark.long) for each in ((30, 0.45), (15, 0.97)))],
+    [(20, 0.87), (30, 0.45), (15, 0.97)],
 )  # fmt: skip
 def test_share_of_changed_words(google_news, stories, epsilon, changed):
     encoding = Encoding(LENGTH, "drop", StopWords.load("english"), google_news.tokenizer)

@@ -181,7 +181,7 @@ def small_experiment(seed):
 TRIED = ("likelihood", "sr-nearest", "delta")
 
 
-EXPERIMENTS = pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.long)])
+EXPERIMENTS = pytest.mark.parametrize("count", [12, pytest.param(200, marks=pytest.mark.long)])
 
 
 @EXPERIMENTS

@@ -35,6 +35,7 @@ def test_several_in_a_line_count_once_and_annotations_apart():
     assert counts.unions(tree) == {2}
 
 
+@pytest.mark.long
 def test_what_did_not_fall_has_a_reason_and_questions_of_kind_stay_few():
     before = json.loads(Path(counts.__file__).with_name("counts_0_2.json").read_text(encoding="utf-8"))
     now = counts.source_counts(counts.HERE)

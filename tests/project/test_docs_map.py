@@ -120,6 +120,7 @@ def test_the_manual_is_current():
     assert manual.PAGE.read_text(encoding="utf-8") == manual.page()
 
 
+@pytest.mark.long
 def test_the_licences_are_current():
     """After a change of the pins: make pages. A table whose packages are not in this environment is not compared."""
     licences = pytest.importorskip("licences", reason="needs packaging")

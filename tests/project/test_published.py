@@ -101,6 +101,7 @@ def test_published_cells_name_their_table():
     published.missing(published.DATA) is not None,
     reason=f"the research data: {published.missing(published.DATA)}",
 )
+@pytest.mark.long
 def test_a_part_prints_ours_beside_the_published(capsys):
     assert published.main(["--only", "attack", "--size", "300", "--json"]) == 0
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

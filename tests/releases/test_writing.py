@@ -621,8 +621,8 @@ def test_an_answer_that_will_not_do_is_asked_for_again_and_then_left_out_with_th
 
 
 def test_thoughts_are_no_part_of_an_answer(write):
-    with chat_server(lambda number, request: f"<think>hm\n\nhm</think>\n{GOOD}") as server:
-        assert {line["text"] for line in write(llm(server))[2]} == {GOOD}
+    with chat_server(lambda number, request: f"<think>hm\n\nhm</think>\n{FIGURES}") as server:
+        assert {line["text"] for line in write(llm(server))[2]} == {FIGURES}
 
 
 def test_thoughts_take_time_in_proportion_to_their_length():
@@ -634,10 +634,10 @@ def test_thoughts_take_time_in_proportion_to_their_length():
 
 def test_half_a_surrogate_pair_is_left_out_with_the_reason(write):
     """JSON can say one and UTF-8 cannot: it was an internal error, and the run ended."""
-    with chat_server(lambda number, request: "\ud800 " + GOOD if number % 2 else GOOD) as server:
+    with chat_server(lambda number, request: "\ud800 " + FIGURES if number % 2 else FIGURES) as server:
         code, _, lines = write(llm(server), "--attempts", 1)
     assert code == 0
-    assert {line["text"] for line in lines} == {GOOD, None}
+    assert {line["text"] for line in lines} == {FIGURES, None}
     assert {line.get("fault") for line in lines if line["text"] is None} == {
         "the model's answer was not valid Unicode"
     }
@@ -784,7 +784,7 @@ def test_no_byte_of_a_document_is_where_the_writer_can_read_it(
     monkeypatch.setenv("A_SECRET", CANARY)
     held = source.open()  # open in this process, and not to be inherited
     os.set_inheritable(held.fileno(), True)
-    with chat_server(lambda number, request: GOOD) as server:
+    with chat_server(lambda number, request: FIGURES) as server:
         name = {"llm": llm(server), "python": plugin("return Written('x', {})") + "Mine"}.get(writer, writer)
         code, _, lines = write(name, *([] if writer in ("llm", "python") else ["--public", public]))
     held.close()

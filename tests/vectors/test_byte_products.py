@@ -101,7 +101,7 @@ def test_same_answers_as_sgemm_for_real_points(any_library, monkeypatch, size, n
     np.testing.assert_array_equal(np.concatenate(parts), expected)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 29, 61, 400])
+@pytest.mark.parametrize("n", [1, 5, 29, 400, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 61))])
 def test_same_answers_as_sgemm_for_points_that_are_hard(any_library, monkeypatch, n):
     monkeypatch.setattr("publius.vectors.shortlist._WIDTH", 200)
     for vectors, points in hard_points(n, 40 if n == 400 else 150, seeded_rng(n)):

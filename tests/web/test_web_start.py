@@ -162,7 +162,7 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
 
 def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, here, tmp_path):
     pytest.importorskip("sklearn")
-    give(client, "older", table(one_thing_each(80)), "told.csv")
+    give(client, "older", table(one_thing_each(48)), "told.csv")
     choice = {"preserve": "meaning", "bound": 7.0, "authors_at_least": 1}
     learned(client, **choice)
     ask(client, "release", **choice)
@@ -177,11 +177,11 @@ def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, her
     assert fault(ask(client, "ticket", what="signoff"))[0] == 400
     assert not ask(client, "corpus", **choice).json()["released"]
     assert level(client, choice) == 2
-    give(client, "older", table(one_thing_each(80)), "the same again.csv")
+    give(client, "older", table(one_thing_each(48)), "the same again.csv")
     assert level(client, choice) == 2
-    give(client, "older", table(one_thing_each(81)), "others.csv")
+    give(client, "older", table(one_thing_each(49)), "others.csv")
     assert level(client, choice) == 1
-    give(client, "older", table(one_thing_each(80)), "told.csv")
+    give(client, "older", table(one_thing_each(48)), "told.csv")
     ask(client, "instead", **choice)
     found = ended(client)
     assert found["state"] == "done", found["error"]
