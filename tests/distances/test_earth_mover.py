@@ -35,7 +35,7 @@ def unequal(rng):
     return int(rng.integers(1, 15)), int(rng.integers(1, 15))
 
 
-@pytest.mark.parametrize("pairs", [1_000, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("pairs", [300, pytest.param(10_000, marks=pytest.mark.long)])
 def test_pairs_against_two_oracles(embeddings, pairs):
     """Half of equal sizes against the assignment, half of any sizes against a general linear program."""
     for a, b in pairs_of(pairs // 2, equal, 1):

@@ -477,7 +477,9 @@ def test_text_of_invalid_utf8_in_parquet_is_one_bad_document(tmp_path):
     assert after.text == "too"
 
 
-@pytest.mark.parametrize("cut", [0, 3, 40, -9])
+@pytest.mark.parametrize(
+    "cut", [0, -9, pytest.param(3, marks=pytest.mark.long), pytest.param(40, marks=pytest.mark.long)]
+)
 def test_a_damaged_parquet_file_is_refused(tmp_path, cut):
     data = parquet({"id": ["x"] * 100, "text": [CANARY] * 100})
     corpus = open_corpus(store(tmp_path / "c.parquet", data[:cut]))

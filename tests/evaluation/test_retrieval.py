@@ -61,7 +61,9 @@ def test_few_public_texts_say_nothing():
     assert retrieval_rows(CLEAN, space, public[:4], [bag for bag, _ in public[:4]], 0) == []
 
 
-@pytest.mark.parametrize("bound", [0.5, 3.0, None])
+@pytest.mark.parametrize(
+    "bound", [3.0, pytest.param(0.5, marks=pytest.mark.long), pytest.param(None, marks=pytest.mark.long)]
+)
 def test_the_noisy_label_is_its_simulation(space, bound):
     """Its figures are expectations: a simulation of randomised response and of ties by lot agrees."""
     texts = documents(6, 3)

@@ -249,7 +249,7 @@ def test_it_is_listed_with_its_parameters(run):
     assert "another mechanism has this name" in text
 
 
-@pytest.mark.parametrize("name", ["coin", "python:toypkg.coins:Coin"])
+@pytest.mark.parametrize("name", [pytest.param("coin", marks=pytest.mark.long), "python:toypkg.coins:Coin"])
 def test_it_is_explained(run, name):
     found = json.loads(run("words", "river", "--mechanism", name, "--epsilon", "3", *VECTORS, "--json"))
     assert found["word"] == "river"

@@ -19,7 +19,7 @@ from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from vocabularies import vocabulary
 
-SIZE = 2500
+SIZE = 2050
 
 
 @pytest.fixture(scope="module")

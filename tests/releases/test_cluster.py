@@ -179,7 +179,7 @@ def test_ranges_of_json_lines_are_the_whole(tmp_path, seed, monkeypatch):
     assert list(map(same, read_in_ranges(corpus))) == list(map(same, corpus))
 
 
-@pytest.mark.parametrize("group", [1, 7, 100])
+@pytest.mark.parametrize("group", [7, 100, pytest.param(1, marks=pytest.mark.long)])
 def test_ranges_of_parquet_are_the_whole(tmp_path, group, monkeypatch):
     import pyarrow as pa
 
@@ -283,8 +283,12 @@ def test_an_input_that_changes_while_it_is_read_is_refused(plan, corpus, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("resume", [False, True])
-@pytest.mark.parametrize("where", [0, 1], ids=["before the survey", "before the noise"])
+@pytest.mark.parametrize(("where", "resume"), [
+    pytest.param(0, False, id="before the survey"),
+    pytest.param(1, True, id="before the noise, resumable"),
+    pytest.param(0, True, id="before the survey, resumable", marks=pytest.mark.long),
+    pytest.param(1, False, id="before the noise", marks=pytest.mark.long),
+])  # fmt: skip
 def test_what_comes_in_between_the_charge_and_the_noise_is_not_released(embeddings, tmp_path, where, resume):
     """The driver reads who is charged, the workers what is released: a file that grows, or is another, is refused."""
 

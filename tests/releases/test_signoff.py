@@ -423,7 +423,7 @@ def _changed(manifest):
             yield from ({**manifest, name: inner} for inner in _changed(value))
 
 
-@pytest.mark.parametrize("kind", ["words", "field", "topic"])
+@pytest.mark.parametrize("kind", ["words", "field", pytest.param("topic", marks=pytest.mark.long)])
 def test_a_damaged_manifest_is_no_internal_error(kind, made):
     """Statements are data: whatever stands there is signed or refused, by name."""
     for manifest in _changed(made(kind)):

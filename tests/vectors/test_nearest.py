@@ -65,7 +65,7 @@ def test_random_points_against_exact_arithmetic():
     np.testing.assert_array_equal(NearestWords(vectors).nearest(points), exact_nearest(vectors, points))
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("n", [1, 2, pytest.param(5, marks=pytest.mark.long)])
 def test_near_ties_against_exact_arithmetic(n):
     vectors = vocabulary(80, n)
     points = near_ties(vectors, 3500)

@@ -398,7 +398,10 @@ def test_a_release_that_has_its_name_is_not_stopped_any_more(tmp_path):
     assert (tmp_path / "out" / "whole").exists()
 
 
-@pytest.mark.parametrize("error", [None, StorageError("the disk is full"), ValueError("canary")])
+@pytest.mark.parametrize(
+    "error",
+    [None, ValueError("canary"), pytest.param(StorageError("the disk is full"), marks=pytest.mark.long)],
+)
 def test_whoever_stops_a_release_after_its_debit_is_told_of_it(tmp_path, error):
     """What is charged and not there is nothing that "nothing was released" says enough of."""
     run = WorkflowProcess("release", [], {}, debits_and_waits, (tmp_path, error))

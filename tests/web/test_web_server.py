@@ -451,7 +451,9 @@ EARLY = {
 }
 
 
-@pytest.mark.parametrize("case", EARLY)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.long] * (case == "a body of 40 MB")) for case in EARLY]
+)
 def test_every_early_answer_can_be_read(serving, case):
     """By a client that sends its whole body before it looks: the connection is not reset under the answer."""
     address, token = serving

@@ -191,7 +191,10 @@ def printed(stored, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("changed", [{}, {"metric": "manhattan"}, {"unknown": "drop", "stop_words": "none"}])
+@pytest.mark.parametrize("changed", [
+    {"unknown": "drop", "stop_words": "none"},
+    *(pytest.param(each, marks=pytest.mark.long) for each in ({}, {"metric": "manhattan"})),
+])  # fmt: skip
 def test_the_command_of_the_epsilon_view_gives_its_figures(client, printed, changed):
     others = "".join(f" --{name.replace('_', '-')} {value}" for name, value in changed.items())
     names = ("exponential", "laplace", "vickrey")
