@@ -56,6 +56,7 @@ IS_LINK: Final = (
 _IN_SUBFOLDER: Final = "it is in a folder within the folder: say --subfolders to read those, too"
 _NO_FILE: Final = "it is neither a file nor a folder: take it out"
 _UNKNOWN_KIND: Final = "it is of no kind that can be read: save it as .docx, .pdf or .txt, or take it out"
+_STRING_OR_NUMBER: Final = (str, int)
 _REFUSED: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, lone surrogates, line and paragraph ends
 
 
@@ -390,9 +391,12 @@ def _value(fields: Mapping[str, object], name: str) -> object:
 
 def _id(fields: Mapping[str, object], name: str, role: str = "id") -> str:
     value = _value(fields, name)
-    if not isinstance(value, str | int) or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, _STRING_OR_NUMBER):
         raise DocumentError(f"the {role} field {name!r} is {kind_of(value)}: give a string or a whole number")
-    return _short(str(value), f"the {role} field {name!r}", LONGEST_ID)
+    found = str(value)
+    if len(found) <= LONGEST_ID and found.isprintable() and found.strip():
+        return found  # as nearly all are: the sentences below are made for others
+    return _short(found, f"the {role} field {name!r}", LONGEST_ID)
 
 
 def _short(value: str, what: str, longest: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, final
 
 _WIDTH: Final = (
@@ -64,9 +65,17 @@ class IdSet:
         return self._tables[digest[-1] % _TABLES].add(digest)
 
 
+@lru_cache(maxsize=1)
+def _keyed(key: bytes) -> hashlib.blake2b:
+    """Before any id: a copy of it takes half the time of a new one, which takes in the key."""
+    return hashlib.blake2b(digest_size=_WIDTH, key=key)
+
+
 def id_digest(identity: str, key: bytes) -> bytes:
     """The digest of an id under the key of an `IdSet`."""
-    digest = hashlib.blake2b(identity.encode(), digest_size=_WIDTH, key=key).digest()
+    hashed = _keyed(key).copy()
+    hashed.update(identity.encode())
+    digest = hashed.digest()
     return b"\x01" + digest[1:] if digest == _EMPTY else digest  # that stands for a free slot
 
 
