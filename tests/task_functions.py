@@ -30,6 +30,17 @@ def releases_and_goes_on(folder, tell):
     return "released"
 
 
+def stands_still(work, arguments, tell):
+    """``work`` that never ends by itself: it stands still in the midst of it, once it has told how far it is."""
+
+    def tell_and_stand(event):
+        tell(event)
+        if isinstance(event, Advanced):
+            time.sleep(100_000)
+
+    return work(*arguments, tell_and_stand)
+
+
 def counts_and_fails(error, tell):
     tell(Advanced(1, 2))
     raise error

@@ -37,11 +37,12 @@ from web_service import fault, service
 
 def test_a_lane_runs_so_many_at_once():
     running, most = [], []
+    two = threading.Barrier(2, timeout=600)  # each waits until another is there, too
 
     def work():
         running.append(1)
         most.append(len(running))
-        time.sleep(0.01)
+        two.wait()
         running.pop()
 
     async def scenario():

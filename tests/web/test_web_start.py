@@ -16,6 +16,7 @@ import pytest
 from complaint_files import as_given, complaints, table
 from complaints import one_thing_each
 from publius.evaluation.steps.questions import ON_PAGE
+from publius.files.tasks import Task
 from publius.privacy.ledger import Ledger
 from publius.releases.verification import verify
 from publius.web import start_answers
@@ -23,6 +24,7 @@ from publius.web.guards.limits import ServerLimits
 from publius.web.run import StepProgress
 from publius.web.views import start
 from references import fitted
+from task_functions import stands_still
 from task_here import TaskHere
 from web_service import CANARY, fault, service
 
@@ -81,6 +83,12 @@ def ready(client):
     assert give(client, "older", table(complaints(60, 2)), "older.csv").status_code == 200
     assert ask(client, "look", role="older").status_code == 200
     return looked(client)
+
+
+@pytest.fixture
+def standing(monkeypatch):
+    """Runs stand still in the midst, however quick or busy the machine is, until they are cancelled."""
+    monkeypatch.setattr("publius.web.run.Task", lambda work, *arguments: Task(stands_still, work, arguments))
 
 
 def looked(client):
@@ -327,14 +335,14 @@ def test_texts_that_are_learned_from_are_not_released(client, ready, here, tmp_p
     assert not list(tmp_path.glob("releases/*"))
 
 
-def test_a_run_can_be_cancelled_and_leaves_nothing(client, ready, tmp_path, home):
+def test_a_run_can_be_cancelled_and_leaves_nothing(client, ready, standing, tmp_path, home):
     assert ask(client, "release", preserve="topic").json()["run"]["stages"][0]["state"] in (
         "waiting",
         "running",
     )
     assert fault(ask(client, "release", preserve="topic"))[2].startswith("a run is under way")
     assert fault(give(client, "texts", b"x", "a.txt"))[0] == 400
-    while client.get("/v1/start/run").json()["run"]["stages"][0]["state"] != "running":
+    while not client.get("/v1/start/run").json()["run"]["stages"][0]["total"]:
         time.sleep(0.05)
     client.post("/v1/start/cancel", json={})
     run = ended(client)
@@ -343,7 +351,7 @@ def test_a_run_can_be_cancelled_and_leaves_nothing(client, ready, tmp_path, home
     assert not list(home.glob("references/*"))
 
 
-def test_a_page_that_is_opened_anew_finds_the_run_and_its_files_and_can_cancel_it(client, ready):
+def test_a_page_that_is_opened_anew_finds_the_run_and_its_files_and_can_cancel_it(client, ready, standing):
     """The tab that began it was closed: nobody else knows of the run."""
     ask(client, "release", preserve="topic")
     found = client.get("/v1/start").json()
