@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import pytest
@@ -37,7 +39,17 @@ def test_it_holds(fence: Fence, tmp_path: Path) -> None:
     fence.check(folder)
 
 
-# A helper process of Python's own dies of a planted module, too, and its being started anew is a warning.
+@pytest.fixture
+def _helper_of_its_own() -> Iterator[None]:
+    """A helper process of Python's own dies of a planted module, too: later than the test ends, where nobody waits.
+
+    Whoever found it dead would be warned, and a warning is an error here.
+    """
+    yield
+    resource_tracker._resource_tracker._stop()  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("_helper_of_its_own")
 @pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:resource_tracker:UserWarning"
 )
