@@ -160,9 +160,8 @@ sgemm works. What was found is kept for the machine, the versions and the shape;
 
 With the extra `cuda` (CuPy) and a graphics processor, large work (from 10^12 products of two numbers on) is done there
 where a trial finds more words a second than all processors together would; products that are rounded, as TF32 does,
-are refused at the start. Measured on one NVIDIA H100 with 16 cores of a processor beside it (26 November 2026;
-vectors made by a generator, noise as long as words; words a second of the whole search by the clock on the wall; the
-words were those of sgemm):
+are refused at the start. Words a second on one NVIDIA H100 with 16 cores beside it
+(26 November 2026; made vectors, noise as long as words; the words were those of sgemm):
 
 | shape | bare sgemm, 1 and 16 threads | 8-bit, the same | H100, 1 and 4 threads | H100, 1 thread, to sgemm, 16 |
 |---|---|---|---|---|

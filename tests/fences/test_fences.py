@@ -40,16 +40,16 @@ def test_it_holds(fence: Fence, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def _helper_of_its_own() -> Iterator[None]:
-    """A helper process of Python's own dies of a planted module, too: later than the test ends, where nobody waits.
+def _no_dead_resource_tracker() -> Iterator[None]:
+    """Python's own helper process, the resource tracker, dies of a planted module too, up to seconds after the test.
 
-    Whoever found it dead would be warned, and a warning is an error here.
+    Python warns whoever finds it dead, and a warning is an error here: so the test waits for its end.
     """
     yield
     resource_tracker._resource_tracker._stop()  # type: ignore[attr-defined]
 
 
-@pytest.mark.usefixtures("_helper_of_its_own")
+@pytest.mark.usefixtures("_no_dead_resource_tracker")
 @pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:resource_tracker:UserWarning"
 )

@@ -105,12 +105,17 @@ def test_the_reference_holds_every_public_name(site):
 
 VISIBLE = 17_000
 """Words that a reader of the site sees before he opens anything; the rest is behind a "More"."""
+ALL = 30_000
+"""Words of all pages but those that programs write for looking things up."""
 
 
 def test_the_site_can_be_read(site):
     """What is new is short, or folded away: tests/site_words.py SITE says which page has how many."""
     shown = site_words.shown(site)
     assert shown <= VISIBLE, shown
+    told = [words for name, words in site_words.counted(site).items() if name not in site_words.LOOKED_UP]
+    words = sum(each.shown + each.folded for each in told)
+    assert words <= ALL, words
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)

@@ -56,7 +56,6 @@ IS_LINK: Final = (
 _IN_SUBFOLDER: Final = "it is in a folder within the folder: say --subfolders to read those, too"
 _NO_FILE: Final = "it is neither a file nor a folder: take it out"
 _UNKNOWN_KIND: Final = "it is of no kind that can be read: save it as .docx, .pdf or .txt, or take it out"
-_STRING_OR_NUMBER: Final = (str, int)
 _REFUSED: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, lone surrogates, line and paragraph ends
 
 
@@ -132,9 +131,9 @@ def given_document(
     One without any text is refused, unless ``blank`` ones may come. Of its ``fields`` those to ``keep`` are public.
     """
     try:
-        _short(id, "the id", LONGEST_ID)
+        _short(id, "id", LONGEST_ID)
         if subject is not None:
-            _short(subject, "the subject", LONGEST_ID)
+            _short(subject, "subject", LONGEST_ID)
         if not _text({"text": text}, "text").strip() and not blank:
             raise DocumentError("the text is empty: give one")
         labels = {name: _label(fields, name) for name in keep}
@@ -391,24 +390,22 @@ def _value(fields: Mapping[str, object], name: str) -> object:
 
 def _id(fields: Mapping[str, object], name: str, role: str = "id") -> str:
     value = _value(fields, name)
-    if isinstance(value, bool) or not isinstance(value, _STRING_OR_NUMBER):
+    if not isinstance(value, str | int) or isinstance(value, bool):
         raise DocumentError(f"the {role} field {name!r} is {kind_of(value)}: give a string or a whole number")
-    found = str(value)
-    if len(found) <= LONGEST_ID and found.isprintable() and found.strip():
-        return found  # as nearly all are: the sentences below are made for others
-    return _short(found, f"the {role} field {name!r}", LONGEST_ID)
+    return _short(str(value), role, LONGEST_ID, name)
 
 
-def _short(value: str, what: str, longest: int) -> str:
+def _short(value: str, role: str, longest: int, field: str = "") -> str:
+    """``value``, or why it cannot be what the ``role`` says, in a table with the name of its ``field``."""
     if not value.strip():
-        raise DocumentError(f"{what} is empty: fill it in, or name another")
-    if len(value) > longest:
-        raise DocumentError(
-            f"{what} has {len(value):,} characters, more than {longest}: shorten it, or name another"
-        )
-    if not value.isprintable() and any(unicodedata.category(character) in _REFUSED for character in value):
-        raise DocumentError(f"{what} holds control characters or lone surrogates: take them out")
-    return value
+        fault = "is empty: fill it in, or name another"
+    elif len(value) > longest:
+        fault = f"has {len(value):,} characters, more than {longest}: shorten it, or name another"
+    elif not value.isprintable() and any(unicodedata.category(character) in _REFUSED for character in value):
+        fault = "holds control characters or lone surrogates: take them out"
+    else:
+        return value
+    raise DocumentError(f"the {role} field {field!r} {fault}" if field else f"the {role} {fault}")
 
 
 def _text(fields: Mapping[str, object], name: str) -> str:
@@ -457,7 +454,7 @@ def _label(fields: Mapping[str, object], name: str) -> str:
             f"the kept field {name!r} is {kind_of(value)}: give a string, a finite number, true or false"
         )
     label = value if isinstance(value, str) else json.dumps(value)
-    return _short(label, f"the kept field {name!r}", LONGEST_LABEL) if label else ""
+    return _short(label, "kept", LONGEST_LABEL, name) if label else ""
 
 
 def open_corpus(
