@@ -8,7 +8,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from publius.vectors.catalogue import PACKAGED_FOLDER
+from publius.embeddings.catalogue import PACKAGED_FOLDER
 
 SHARED = (PACKAGED_FOLDER, "subjects")
 """Grouping the subjects' words takes two seconds."""

@@ -5,7 +5,7 @@ from decimal import Decimal, getcontext
 import numpy as np
 
 from publius.noise.randomness import seeded_rng
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 getcontext().prec = 50
 

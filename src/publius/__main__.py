@@ -1,8 +1,6 @@
 """``publius`` and ``python -m publius``. Worker processes import it once more, so by itself it imports nothing."""
 
-import gc
 import os
-import sys
 
 
 def main() -> None:
@@ -10,14 +8,10 @@ def main() -> None:
     from publius.files.child import forget_foreign_folders
 
     forget_foreign_folders()  # before any library is imported
-    if "obfuscate" in sys.argv[1:]:  # it has threads and processes of its own, with one BLAS thread each
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread is part of a vector's value; workers divide the work
     from publius.cli import main as run
 
-    try:
-        run()
-    finally:
-        gc.freeze()  # the process ends: nothing need be looked through for what nobody uses any more
+    run()
 
 
 if __name__ == "__main__":

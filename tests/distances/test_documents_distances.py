@@ -8,7 +8,7 @@ from publius.distances import NearestDocuments, earth_movers_distance, pairwise_
 from publius.errors import UsageError
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import Bag
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 from toy import WORDS
 
 

@@ -15,7 +15,7 @@ from publius.distances.metrics import Euclidean
 from publius.errors import DataError, PubliusError, UsageError
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import UNKNOWN, Bag
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 from toy import WORDS
 
 BAGS = st.lists(st.sampled_from([*WORDS[:12], UNKNOWN]), min_size=1, max_size=9).map(Bag)

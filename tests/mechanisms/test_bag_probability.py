@@ -12,7 +12,7 @@ from publius.mechanisms.finite.bag_probability import log_probability
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import Bag
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 NAMES = ["one", "two", "three", "four"]
 

@@ -19,7 +19,7 @@ from publius.mechanisms.kernels.projected import ProjectedExponential, largest_r
 from publius.mechanisms.kernels.tight import Tight
 from publius.mechanisms.kernels.truncated import TruncatedExponential
 from publius.noise.randomness import seeded_rng
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 from vocabularies import CASES, brute_force, vocabulary
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from publius.errors import UsageError
 from publius.mechanisms.registry import mechanism_class
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 from source_imports import ROOT
 from toy import WORDS, sentence
 
@@ -373,7 +373,7 @@ def test_it_is_evaluated(run, place):
 _DRAWN = """
 import json, sys, tempfile
 from pathlib import Path
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 from web_service import TEXT, service
 
 with tempfile.TemporaryDirectory() as folder, service(Embeddings.load("toy"), Path(folder)) as client:

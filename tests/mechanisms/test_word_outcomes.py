@@ -16,7 +16,7 @@ from publius.mechanisms.finite.prior import read_prior
 from publius.mechanisms.registry import make_mechanism
 from publius.mechanisms.word_outcomes import binomial_interval, distortion, outcomes
 from publius.noise.randomness import seeded_rng
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 from toy import WORDS
 
 

@@ -19,7 +19,7 @@ from publius.releases.preflight import look
 from publius.settings import STOP_WORD_LANGUAGES
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords, resolve, tokenize
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 TEXTS = {  # the first words of books in the public domain
     "german": (

@@ -18,7 +18,7 @@ from publius.text import segmentation
 from publius.text.bag import Encoding, words_of, words_of_all
 from publius.text.segmentation import is_unspaced
 from publius.text.tokenizer import StopWords, profile_named, tokenize
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 TEXTS = {  # the first words of books in the public domain: the Dao De Jing, and Kokoro by Natsume Soseki (1914)
     "zh": "道可道，非常道。名可名，非常名。無名天地之始；有名萬物之母。故常無欲，以觀其妙；常有欲，以觀其徼。",

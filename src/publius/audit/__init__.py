@@ -1,1 +1,1 @@
-"""Whether the code does what the theorems say, exactly and by draws; and anybody's mechanism against its claim."""
+"""To be said by its owner."""

@@ -22,7 +22,7 @@ from publius.distances.solver import MassArray
 from publius.errors import DataError
 from publius.settings import VectorSettings
 from publius.text.bag import UNKNOWN, Bag
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 
 @final

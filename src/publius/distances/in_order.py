@@ -12,7 +12,7 @@ from publius.distances.ground import Ground, ground_distance, word_distances
 from publius.errors import DataError, PolicyError
 from publius.settings import VectorSettings
 from publius.text.bag import UNKNOWN
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 _INACCURACY = 1 + 1e-9  # more than the relative error of a distance of two vectors of up to 4,096 numbers
 

@@ -22,7 +22,7 @@ from publius.distances.problem import (
 from publius.errors import UsageError
 from publius.settings import VectorSettings
 from publius.text.bag import Bag
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 TABLE_BYTES = 256 << 20
 """How large one table of word distances may be; larger corpora are taken in blocks."""

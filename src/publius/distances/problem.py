@@ -14,7 +14,7 @@ from publius.distances.metrics import Euclidean
 from publius.distances.solver import Flow, MassArray, any_flow, optimal_flow
 from publius.errors import DataError
 from publius.text.bag import UNKNOWN, Bag
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 
 @final

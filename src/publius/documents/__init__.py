@@ -1,1 +1,1 @@
-"""Documents come in: files and rows, ids and labels checked, one at a time."""
+"""To be said by its owner."""

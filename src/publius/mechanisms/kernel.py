@@ -24,7 +24,7 @@ from publius.option import Settings, declared
 from publius.privacy.guarantee import Bound, Evidence, Guarantee
 from publius.settings import EUCLIDEAN, Reads
 from publius.text.bag import UNKNOWN, Bag
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 Preparation = Literal["none", "pairs", "equations"]
 """What has to be computed over the vocabulary before a first draw: nothing, a pass over all pairs, a linear system."""

@@ -36,8 +36,8 @@ from publius.settings import ReleaseSettings, TextSettings
 from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding, words_of, words_of_all
 from publius.text.drawn_bags import ENOUGH, DrawnBags, alphabet_of
 from publius.text.pads import BYTES, PADS, drawn_pads, pad_places
-from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.public_words import stated_of_vectors
+from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.learning.public_words import stated_of_vectors
 
 PADDING: Final = f"drawn by rank from the first {PADS:,} plain words of the vocabulary that are no stop words"
 

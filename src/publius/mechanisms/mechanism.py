@@ -25,9 +25,9 @@ from publius.text.drawn_bags import DrawnBags
 
 if TYPE_CHECKING:
     from publius.mechanisms.kernel import Kernel
-    from publius.vectors.embeddings import Embeddings
-    from publius.vectors.learning.prototypes import Prototypes
-    from publius.vectors.learning.reference import Reference
+    from publius.embeddings.embeddings import Embeddings
+    from publius.embeddings.learning.prototypes import Prototypes
+    from publius.embeddings.learning.reference import Reference
 
 
 WORDS: Final = ("nurse", "red", "monday", "paris", "doctor", "river", "money", "angry")

@@ -26,8 +26,8 @@ from publius.mechanisms.mechanism import Mechanism
 from publius.mechanisms.whole import WholeDocument
 from publius.option import Settings
 from publius.privacy.guarantee import STATED, Guarantee
-from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.reference import Reference
+from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.learning.reference import Reference
 
 Own = type[Kernel] | type[WholeDocument]
 

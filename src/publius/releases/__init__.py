@@ -1,1 +1,1 @@
-"""The way out: a plan of public decisions, `protect`, and what is written."""
+"""To be said by its owner."""

@@ -1,1 +1,1 @@
-"""The explorer: a page for a curator and a service for programs, on this machine only."""
+"""To be said by its owner."""

@@ -29,7 +29,7 @@ from publius.noise.randomness import Generator
 from publius.option import declared
 from publius.privacy.guarantee import STATED, Evidence, Guarantee
 from publius.settings import EUCLIDEAN
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 _CACHED_FROM_WORDS = 2000  # smaller vocabularies are certified at once
 

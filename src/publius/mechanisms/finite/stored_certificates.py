@@ -23,7 +23,7 @@ from publius.arrays import Float64Array
 from publius.errors import DataError, PubliusError
 from publius.files import read_bytes_limited, write_file
 from publius.mechanisms.finite.certificate.exact import Constant
-from publius.vectors.catalogue import owned_store, store_root
+from publius.embeddings.catalogue import owned_store, store_root
 
 VERSION: Final = 1
 _only_stored: Final = ContextVar("_only_stored", default=False)

@@ -16,7 +16,7 @@ from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import AbstractDistances, distances
 from publius.mechanisms.finite.certificate.points import DistinctRows
 from publius.mechanisms.finite.sampler import RowLaw
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 
 @final

@@ -8,7 +8,7 @@ from publius.distances.metrics import AbstractMetric
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.prior import PriorParameters, checked_prior
 from publius.mechanisms.finite.word_weights import Shape
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 
 @final

@@ -14,8 +14,8 @@ from publius.noise.laplace import checked_epsilon, noise_for
 from publius.noise.randomness import Generator, system_rng
 from publius.privacy.guarantee import Bound, Guarantee, laplace_delta, total_exponent
 from publius.settings import EUCLIDEAN
-from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import NearestWords
+from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.nearest import NearestWords
 
 
 @final

@@ -17,8 +17,8 @@ from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
 from publius.option import Settings, option
 from publius.privacy.guarantee import Guarantee
-from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import NearestWords
+from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.nearest import NearestWords
 
 _ROUNDING = 1e-9  # share of epsilon kept for the rounding of rotated vectors
 

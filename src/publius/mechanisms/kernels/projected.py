@@ -32,8 +32,8 @@ from publius.noise.randomness import Generator
 from publius.option import Settings, option
 from publius.privacy.guarantee import Guarantee
 from publius.settings import EUCLIDEAN
-from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import NearestWords
+from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.nearest import NearestWords
 
 _VARIANCE = 1 / 3  # share that the default number of components explains
 

@@ -26,7 +26,7 @@ from publius.mechanisms.finite.stored_certificates import cached_weights
 from publius.mechanisms.finite.word_weights import Shape
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.option import Settings
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 _MARGIN = 5e-4  # share of epsilon kept for what conjugate gradients leave of the normalizing constants
 _RESIDUALS = (1e-7, 1e-10, 1e-13)  # of the rows' sums; the finer ones for words that nearly coincide

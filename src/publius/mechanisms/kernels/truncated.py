@@ -13,7 +13,7 @@ from publius.mechanisms.finite.prior import PriorParameters, checked_prior
 from publius.mechanisms.finite.word_weights import Shape
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.option import option
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 
 @dataclass(frozen=True, kw_only=True)

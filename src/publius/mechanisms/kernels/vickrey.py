@@ -22,7 +22,7 @@ from publius.noise.randomness import Generator
 from publius.option import Settings, option
 from publius.privacy.guarantee import Guarantee
 from publius.settings import EUCLIDEAN
-from publius.vectors.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings
 
 _ROWS = 128
 

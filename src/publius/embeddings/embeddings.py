@@ -1,0 +1,375 @@
+"""Public word vectors: a vocabulary, a vector for each word, and what identifies them.
+
+They are public inputs: nothing here sees a document (docs/design.md). A release names them by their digest.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from publius.arrays import Float32Array
+from publius.errors import EmbeddingError, StorageError, UsageError
+from publius.files import AnyPath, shown
+from publius.files.progress import Advance, unheard
+from publius.text.tokenizer import PROFILES, profile_named
+from publius.embeddings.admissible import LARGEST_DIMENSION, first_word_fault, vector_faults
+from publius.embeddings.catalogue import (
+    DEFAULT,
+    PACKAGE,
+    PACKAGED,
+    check_name,
+    converted_folder,
+    in_own_store,
+    is_stored,
+    name_from,
+    package_content,
+    package_version,
+    stored_folder,
+    stored_names,
+)
+from publius.embeddings.importing.file_format import GLOVE
+from publius.embeddings.importing.reader import read_vectors
+from publius.embeddings.store import Record, digest, open_store, write_store
+
+_BLOCK: Final = 2**13
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Embeddings:
+    """A public vocabulary of V words with vectors of dimension n.
+
+    Made by `load`, `from_file` or `from_arrays`, which check every word and number. Arrays are read-only. Vectors
+    from a store are memory-mapped: processes share them, and pickling sends the place and the digest only.
+    """
+
+    name: str
+    vocabulary: tuple[str, ...]
+    """The words; ``<unk>`` is never one of them."""
+    vectors: Float32Array
+    """Shape (V, n), read-only."""
+    unknown_index: int
+    """The word at whose vector the unknown token stands: nearest to the mean of all vectors."""
+    tokenizer: str
+    """The profile of `text` that suits the vocabulary."""
+    source: Mapping[str, Any]
+    """Where the vectors come from: format, limit and the like."""
+    folder: Path | None = None
+    """The store they are mapped from; None when they are in memory."""
+    _known_sha256: str | None = field(default=None)
+
+    @classmethod
+    def load(cls, name_or_path: AnyPath | None = None) -> Embeddings:
+        """Embeddings by name or path; the packaged default without either.
+
+        A name (``str``) is looked up among the packaged and then the stored ones; anything else is a path, of a
+        store's folder or of a file of vectors (`from_file`). Write ``./name`` for a file that is called like a
+        stored one. `MissingExtraError` when the extra ``glove`` is needed; `EmbeddingError` when the vectors are
+        malformed; `UsageError` or `StorageError` when there are none.
+        """
+        given = DEFAULT if name_or_path is None else name_or_path
+        if isinstance(given, str):
+            if given in PACKAGED:
+                return cls._packaged(given)
+            if is_stored(given):
+                return cls._stored(given)
+        path = Path(given)
+        if path.is_dir():
+            return cls.open(path)
+        if isinstance(given, str) and path.name == given and not path.exists():
+            known = ", ".join((*PACKAGED, *stored_names()))
+            raise UsageError(
+                f"no embeddings are called {given!r}, and no file is: known are {known}; "
+                "add others with: publius embeddings import FILE --name NAME"
+            )
+        return cls.from_file(path)
+
+    @classmethod
+    def open(cls, folder: AnyPath) -> Self:
+        """The store in ``folder``, memory-mapped: of one in the user's own folder no vector is read until it is used.
+
+        Whoever can write to another folder could have changed it under its old digest, by which releases name it: there
+        every byte is read, as `verify` does. Errors: `store.open_store`, `verify`.
+        """
+        record, words, vectors = open_store(folder)
+        if record.tokenizer not in PROFILES:
+            raise EmbeddingError(
+                f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius"
+            )
+        found = cls(
+            name=record.name,
+            vocabulary=words,
+            vectors=vectors,
+            unknown_index=record.unknown_index,
+            tokenizer=record.tokenizer,
+            source=MappingProxyType(dict(record.source)),
+            folder=Path(folder).resolve(),
+            _known_sha256=record.sha256,
+        )
+        if not in_own_store(folder):
+            found.verify()
+        return found
+
+    @classmethod
+    def from_file(
+        cls,
+        path: AnyPath,
+        *,
+        name: str | None = None,
+        limit: int | None = None,
+        vocabulary: AbstractSet[str] | None = None,
+        tokenizer: str | None = None,
+        skip_bad_rows: bool = False,
+        progress: Advance = unheard,
+    ) -> Self:
+        """Read word2vec binary or text, GloVe or fastText .vec, also gzip; see `formats.reader.read_vectors`.
+
+        ``tokenizer`` is "glove" for GloVe files and "word2vec" for others unless given; ``name`` comes from the
+        file's unless given.
+        """
+        if tokenizer is not None:
+            profile_named(tokenizer)
+        found = read_vectors(
+            path, limit=limit, vocabulary=vocabulary, skip_bad_rows=skip_bad_rows, progress=progress
+        )
+        source = {
+            "format": found.format,
+            "rows": found.rows,
+            "limit": limit,
+            "vocabulary": None if vocabulary is None else len(vocabulary),
+            "skipped": dict(found.skipped),
+            "unknown_rows": found.unknown_rows,
+        }
+        profile = tokenizer or ("glove" if found.format == GLOVE else "word2vec")
+        return cls._checked(name or name_from(path), found.words, found.vectors, profile, source)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        words: Sequence[str],
+        vectors: ArrayLike,
+        *,
+        name: str = "embeddings",
+        tokenizer: str = "glove",
+        source: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Embeddings from V words and an array of shape (V, n), which is copied to float32.
+
+        ``source`` says where they come from, in what JSON can hold. `EmbeddingError` names the first row (from 1)
+        that cannot be accepted. Texts are read in lower case: where most words have capitals a `UserWarning` says
+        that no text reaches them.
+        """
+        array = np.asarray(vectors)
+        if array.dtype.kind not in "fiu" or array.ndim != 2 or isinstance(words, str):
+            raise EmbeddingError(
+                f"words must be a sequence and vectors real numbers of shape (V, n), not {array.dtype} {array.shape}"
+            )
+        if len(words) != len(array) or not len(words) or not 1 <= array.shape[1] <= LARGEST_DIMENSION:
+            raise EmbeddingError(
+                f"{len(words)} words and vectors of shape {array.shape}: there must be a vector of "
+                f"1 to {LARGEST_DIMENSION} numbers for each word"
+            )
+        with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite and is refused as such
+            copied = np.array(array, np.float32, order="C", copy=True)
+        copied.flags.writeable = False
+        _check_content(tuple(words), copied, "from_arrays")
+        _say_unreachable(words)
+        return cls._checked(name, tuple(words), copied, tokenizer, source or {"format": "arrays"})
+
+    @classmethod
+    def _checked(
+        cls,
+        name: str,
+        words: tuple[str, ...],
+        vectors: Float32Array,
+        tokenizer: str,
+        source: Mapping[str, Any],
+    ) -> Self:
+        """From words and vectors whose content has been checked."""
+        try:
+            facts = json.loads(json.dumps(dict(source), allow_nan=False))
+        except (TypeError, ValueError):
+            raise UsageError(
+                "source must hold what JSON can: texts, finite numbers, lists, mappings"
+            ) from None
+        return cls(
+            name=check_name(name),
+            vocabulary=words,
+            vectors=vectors,
+            unknown_index=central_index(vectors),
+            tokenizer=profile_named(tokenizer).name,
+            source=MappingProxyType(facts),
+        )
+
+    @classmethod
+    def _stored(cls, name: str) -> Self:
+        folder = stored_folder(name)
+        if folder.is_symlink():
+            raise EmbeddingError(f"{shown(folder)} is a link: give the path that it leads to instead")
+        return cls.open(folder)
+
+    @classmethod
+    def _packaged(cls, name: str) -> Embeddings:
+        """The package's vectors, converted to a store at first use so that later they are mapped at once."""
+        version = package_version()
+        folder = converted_folder(f"{name}-{version}")
+        if folder.is_dir():
+            return cls.open(folder)
+        words, vectors = package_content(PACKAGED[name])
+        source = {"format": "package", "package": PACKAGE, "version": version, "limit": PACKAGED[name]}
+        made = cls.from_arrays(words, vectors, name=name, tokenizer="glove", source=source)
+        try:
+            return made.save(folder)
+        except (
+            StorageError,
+            UsageError,
+        ):  # no place to write, or another process was quicker: memory will do
+            return made
+
+    @property
+    def size(self) -> int:
+        """V, the number of words."""
+        return len(self.vocabulary)
+
+    @property
+    def dimension(self) -> int:
+        """n, the length of a vector."""
+        return int(self.vectors.shape[1])
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """The digest that identifies the words and vectors; see `store.digest`."""
+        return self._known_sha256 or digest(self.vocabulary, self.vectors)
+
+    @functools.cached_property
+    def places(self) -> Mapping[str, int]:
+        """The position of each word in the vocabulary, from 0."""
+        indices = dict(zip(self.vocabulary, range(self.size), strict=True))
+        if len(indices) != self.size:
+            raise EmbeddingError(f"{self._where()}: a word stands twice in the vocabulary; import it again")
+        return indices
+
+    def index(self, word: str) -> int | None:
+        """The position of ``word`` in the vocabulary, from 0; None when it is not there."""
+        return self.places.get(word)
+
+    def word(self, index: int) -> str:
+        """The word at a position from 0."""
+        return self.vocabulary[index]
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.places
+
+    def __len__(self) -> int:
+        return self.size
+
+    def save(self, folder: AnyPath) -> Embeddings:
+        """Store in a new or empty folder, whole or not at all, and open what was stored."""
+        record = Record(
+            name=self.name,
+            sha256=self.sha256,
+            size=self.size,
+            dimension=self.dimension,
+            unknown_index=self.unknown_index,
+            tokenizer=self.tokenizer,
+            source=dict(self.source),
+        )
+        write_store(folder, record, self.vocabulary, self.vectors)
+        return Embeddings.open(folder)
+
+    def verify(self) -> None:
+        """Read every byte again: digest, words, numbers, the unknown token's place. `EmbeddingError` if one is off."""
+        where = self._where()
+        if digest(self.vocabulary, self.vectors) != self.sha256:
+            raise EmbeddingError(
+                f"{where}: the digest does not match: the store was changed or the disk fails; "
+                "remove it and import the vectors again"
+            )
+        _check_content(self.vocabulary, self.vectors, where)
+        if central_index(self.vectors) != self.unknown_index:
+            raise EmbeddingError(
+                f"{where}: the unknown token's place is not as computed; import the vectors again"
+            )
+
+    def _where(self) -> str:
+        return shown(self.folder or self.name)
+
+    def __repr__(self) -> str:
+        return f"Embeddings({self.name!r}, size={self.size}, dimension={self.dimension})"
+
+    def __reduce__(self) -> tuple[Callable[..., Embeddings], tuple[Any, ...]]:
+        if self.folder is not None:
+            return _reopened, (str(self.folder), self.sha256)
+        facts = (
+            self.name,
+            self.vocabulary,
+            self.vectors,
+            self.unknown_index,
+            self.tokenizer,
+            dict(self.source),
+        )
+        return _received, (*facts, self.sha256)
+
+
+def _reopened(folder: str, sha256: str) -> Embeddings:
+    embeddings = Embeddings.open(folder)
+    if embeddings.sha256 != sha256:
+        raise EmbeddingError(f"{shown(folder)} was replaced while it was in use: start again")
+    return embeddings
+
+
+def _received(
+    name: str,
+    vocabulary: tuple[str, ...],
+    vectors: Float32Array,
+    unknown_index: int,
+    tokenizer: str,
+    source: dict[str, Any],
+    sha256: str,
+) -> Embeddings:
+    vectors.flags.writeable = False
+    facts = MappingProxyType(source)
+    return Embeddings(name, vocabulary, vectors, unknown_index, tokenizer, facts, None, sha256)
+
+
+def _say_unreachable(words: Sequence[str]) -> None:
+    """Warn of a vocabulary that texts, which are read in lower case, hardly reach."""
+    capital = sum(word != word.lower() for word in words)
+    if 2 * capital > len(words):
+        warnings.warn(
+            f"{capital:,} of {len(words):,} words have capital letters, and texts are read in lower case: no text "
+            "reaches them. Lower-case the words, or make bags of words as the vocabulary has them",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _check_content(words: tuple[str, ...], vectors: Float32Array, where: str) -> None:
+    if not {str}.issuperset(map(type, words)):
+        raise EmbeddingError(f"{where}: every word must be a str")
+    if found := first_word_fault(words):
+        raise EmbeddingError(f"{where}, row {found[0] + 1}: {found[1]}; leave the row out")
+    for start in range(0, len(vectors), _BLOCK):
+        for index, fault in vector_faults(vectors[start : start + _BLOCK]).items():
+            raise EmbeddingError(f"{where}, row {start + index + 1}: {fault}; leave the row out")
+
+
+def central_index(vectors: Float32Array) -> int:
+    """The row of ``vectors``, shape (V, n), nearest to their mean (Euclidean, float64); the first of equals."""
+    blocks = [vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK)]
+    mean = sum((block.sum(axis=0, dtype=np.float64) for block in blocks), np.zeros(vectors.shape[1])) / len(
+        vectors
+    )
+    squared = np.concatenate([np.square(block - mean).sum(axis=1) for block in blocks])
+    return int(squared.argmin())

@@ -1,0 +1,401 @@
+"""Noisy vectors -> nearest words: exact, at the speed of the matrix product it needs.
+
+The search is a function of the noisy vectors alone: it never sees the input words (R5), so it is post-processing
+and keeps the guarantee. Three stages, each handing on only what it cannot decide:
+
+1. float32: scores z.w - |w|^2/2 for a block of points against panels of the vocabulary, one matrix product with
+   the norm folded in as an extra column. The argmax over groups of columns gives the best and the runner-up.
+2. float64, for points whose runner-up lies within the rounding bound of stage 1.
+3. exact rational arithmetic, for what lies within the rounding bound of stage 2. Ties go to the lower index.
+
+Where they are faster (`kernel_choice`), products of 8-bit numbers with a bound of their error leave a few words a point
+(`shortlist`), and stage 1 is done for these alone. Or a graphics processor does stage 1 (`cuda_products`), from so much
+work on that starting it pays.
+
+So the answer is that of exact arithmetic, whatever the batch, the threads, the kernel or the BLAS (R3, R4). The
+expanded squared distance would lose the answer to cancellation when the noise is large; the score form does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
+from publius.errors import DataError, PubliusError
+from publius.embeddings import byte_products, cuda_products, kernel_choice
+from publius.embeddings.byte_products import POINTS
+from publius.embeddings.cuda_products import THREADS, OnDevice
+from publius.embeddings.kernel_choice import BYTES, DEVICE, SGEMM, Choice, Kernel
+from publius.embeddings.shortlist import Shortlist, columns
+
+_FirstStage = Shortlist | OnDevice | None
+
+_ROWS = 256  # a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
+_PANEL = 4096
+_GROUPS = 4  # column groups a panel: the runner-up is looked for inside the winner's group only
+_WORTH = (
+    1e10  # multiplications, of all searches so far, for which it pays to find out which kernel is the faster
+)
+_WORTH_A_DEVICE = 1e12  # the same for starting a device, which takes a second or two
+_SAMPLE = 2**21  # numbers in the words on which that is found out, and POINTS to search for among so many
+_UNIT32 = 2.0**-24
+_UNIT64 = 2.0**-53
+_NO_WORD = np.float32(-np.inf)
+
+
+@final
+class NearestWords:
+    """Exact Euclidean nearest-row search over fixed vectors.
+
+    Attributes:
+        size: number of rows V.
+        dimension: n.
+
+    """
+
+    def __init__(self, vectors: FloatArray, kernel: Kernel | None = None) -> None:
+        """Take ``vectors``, shape (V, n), finite; `DataError` otherwise.
+
+        ``kernel`` names the matrix product, which changes no answer; without it the faster is found out. Raises
+        `MissingExtraError` without the library of one that is named, `PubliusError` when its products are wrong.
+        """
+        if vectors.ndim != 2 or 0 in vectors.shape:
+            raise DataError(f"a vocabulary needs an array of shape (words, dimension), not {vectors.shape}")
+        self.size, self.dimension = vectors.shape
+        largest = float(np.abs(vectors).max())
+        if not math.isfinite(largest):
+            raise DataError("the vectors hold a value that is not finite")
+        # A power of two, so scaling is exact: the float32 stage works near 1 whatever the unit of the vectors.
+        self._scale = 2.0 ** -math.frexp(largest)[1] if largest > 0 else 1.0
+        self._rows = _distinct_rows(vectors)
+        self._vectors = vectors if self._rows is None else vectors[self._rows]
+        self._kernel = kernel
+        self._work = 0.0
+        if kernel == BYTES and self.dimension > 1:
+            byte_products.check(self.dimension, columns(len(self._vectors)))
+        if kernel == DEVICE and self.dimension > 1:
+            cuda_products.check()
+            _ = self._device
+
+    @cached_property
+    def kernel(self) -> Choice:
+        """The matrix product that searches of great size work with, and why."""
+        if self._kernel is not None or self.dimension == 1 or cuda_products.unusable() is not None:
+            return self._processor
+        try:
+            device = self._device
+        except PubliusError as error:
+            return Choice(self._processor.kernel, f"{self._processor.reason}; {error}")
+        return kernel_choice.choose_device(
+            self._processor, self._device_trial(device), self._processor_trial()
+        )
+
+    @cached_property
+    def _processor(self) -> Choice:
+        """The same without a device."""
+        if self._kernel is not None:
+            return Choice(self._kernel, "asked for")
+        if self.dimension == 1:
+            return Choice(SGEMM, "in one dimension no product is needed")
+        size = len(self._vectors)
+        if (why := byte_products.unusable(self.dimension)) is not None:
+            return Choice(SGEMM, why)
+        if isinstance(wrong := byte_products.reach(self.dimension, columns(size)), str):
+            return Choice(SGEMM, wrong)
+        return kernel_choice.choose((size, self.dimension), self._trials)
+
+    def _device_trial(self, device: OnDevice) -> Callable[[], float]:
+        """A search of all words for a block of them with noise; how many products of two numbers it was."""
+        words = np.asarray(self._vectors[np.arange(device.block) % len(self._vectors)], np.float64)
+        points = _noisy(words)
+
+        def trial() -> float:
+            self._search(points, np.empty(len(points), np.int64), range(0, len(points), device.block), device)
+            return float(len(points)) * self._vectors.size
+
+        return trial
+
+    def _processor_trial(self) -> Callable[[], float]:
+        trial, size = self._trial(self._processor.kernel), self._sample().size
+        return lambda: float(trial() * size)
+
+    def _sample(self) -> Float32Array:
+        # Of few dimensions there are many words: what a point costs by itself weighs among few words more than in use.
+        step = max(1, self._vectors.size // _SAMPLE)
+        return np.asarray(self._vectors[::step], np.float32)
+
+    def _trials(self) -> dict[Kernel, Callable[[], int]]:
+        return {kernel: self._trial(kernel) for kernel in kernel_choice.ON_PROCESSOR}
+
+    def _trial(self, kernel: Kernel) -> Callable[[], int]:
+        """A search of a sample: words from all over the vocabulary, noise as long as they are."""
+        sample = self._sample()
+        count = POINTS * max(1, min(16, round(_SAMPLE / sample.size)))
+        places = byte_products.scattered(count, 0) % np.uint64(len(sample))
+        points = _noisy(sample[places.astype(np.int64)].astype(np.float64))
+        search = NearestWords(sample, kernel)
+        return lambda: len(search.nearest(points))
+
+    def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
+        """Index of the nearest row for each row of ``points``, shape (p, n) -> (p,).
+
+        The result does not depend on ``threads``, on the number of points or on their order.
+        `DataError` when a point is not finite or has another dimension.
+        """
+        exact: Float64Array = np.ascontiguousarray(points, np.float64)
+        if exact.ndim != 2 or exact.shape[1] != self.dimension:
+            raise DataError(f"points must have shape (count, {self.dimension}), not {exact.shape}")
+        if not np.isfinite(exact).all():
+            raise DataError("a noisy vector is not finite")
+        found = self._nearest_on_line(exact[:, 0]) if self.dimension == 1 else self._nearest(exact, threads)
+        return found if self._rows is None else self._rows[found]
+
+    def _nearest(self, points: Float64Array, threads: int) -> IndexArray:
+        result = np.empty(len(points), np.int64)
+        self._work += float(len(points)) * self._vectors.size
+        first = self._first_stage()
+        if first is None:
+            _ = self._panels  # made before the threads that share it start
+        _ = self._largest_norm
+        starts = range(0, len(points), _ROWS if first is None else first.block)
+        threads = max(1, min(threads, len(starts), THREADS if isinstance(first, OnDevice) else threads))
+        if threads == 1:  # starting a thread can hang where memory is exhausted
+            with _BLAS.limit(limits=1, user_api="blas"):
+                self._search(points, result, starts, first)
+            return result
+        with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+            shares = [
+                pool.submit(self._search, points, result, starts[share::threads], first)
+                for share in range(threads)
+            ]
+            for share in shares:
+                share.result()
+        return result
+
+    def _search(self, points: Float64Array, result: IndexArray, starts: range, first: _FirstStage) -> None:
+        """One thread's share of the blocks; the scores' memory is taken once and used again."""
+        if first is None:
+            memory = self._memory()
+            for start in starts:
+                block = slice(start, start + _ROWS)
+                result[block] = self._nearest_in_block(points[block], memory)
+            return
+        few = first.of_a_thread()
+        for start in starts:
+            block = slice(start, start + first.block)
+            result[block] = self._nearest_of_few(points[block], *few(*self._scaled_points(points[block])))
+
+    def _first_stage(self) -> _FirstStage:
+        """What finds a few words a point before they are decided; None for all words with sgemm."""
+        if self._work < _WORTH and self._kernel is None:
+            return None
+        choice = self.kernel if self._work >= _WORTH_A_DEVICE or self._kernel is not None else self._processor
+        if choice.kernel == DEVICE and self._device.usable:
+            return self._device
+        return self._shortlist if self._processor.kernel == BYTES else None
+
+    @cached_property
+    def _device(self) -> OnDevice:
+        return OnDevice(self._vectors, self._scale)
+
+    # Stage 0: 8 bits --------------------------------------------------------------------------------------
+
+    @cached_property
+    def _shortlist(self) -> Shortlist:
+        return Shortlist(self._vectors, self._scale)
+
+    def _nearest_of_few(
+        self, points: Float64Array, winner: IndexArray, candidates: dict[int, IndexArray]
+    ) -> IndexArray:
+        """The later stages for the words that were left; all stages for all words where there are none."""
+        for row, words in candidates.items():
+            winner[row] = self._decide_one(points[row], words)
+        left = np.flatnonzero(winner < 0)
+        memory = self._memory() if len(left) else None
+        for start in range(0, len(left), _ROWS):
+            if memory is not None:
+                some = left[start : start + _ROWS]
+                winner[some] = self._nearest_in_block(points[some], memory)
+        return winner
+
+    # Stage 1: float32 -------------------------------------------------------------------------------------
+
+    def _memory(self) -> Float32Array:
+        width = max(len(panel) for panel in self._panels)
+        return np.empty(_ROWS * (width + _GROUPS), np.float32)
+
+    @cached_property
+    def _panels(self) -> list[Float32Array]:
+        """The vocabulary with the column -|w|^2/2, cut into panels of at most `_PANEL` rows."""
+        whole = np.empty((len(self._vectors), self.dimension + 1), np.float32)  # one allocation: huge pages
+        panels = [whole[start:stop] for start, stop in _cuts(len(self._vectors), _PANEL)]
+        for panel, (start, stop) in zip(panels, _cuts(len(self._vectors), _PANEL), strict=True):
+            rows = np.asarray(self._vectors[start:stop], np.float64) * self._scale
+            panel[:, :-1] = rows
+            panel[:, -1] = -0.5 * np.einsum("ij,ij->i", rows, rows)
+        return panels
+
+    @cached_property
+    def _largest_norm(self) -> float:
+        norms = (
+            np.asarray(self._vectors[a:b], np.float64) * self._scale
+            for a, b in _cuts(len(self._vectors), _PANEL)
+        )
+        return max(float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max())) for rows in norms)
+
+    def _scaled_points(self, points: Float64Array) -> tuple[Float64Array, Float32Array, Float64Array]:
+        """Points scaled; in float32 with an extra column; and the bound on a float32 score's error for each."""
+        # Scores of a point may be scaled as a whole; a power of two keeps huge noise inside float32.
+        size = np.frexp(np.abs(points).max(axis=1))[1] + math.frexp(self._scale)[1] - 1
+        power = np.where(size > 40, -size, 0)
+        shrink = np.ldexp(1.0, power)
+        shrunk = points * np.ldexp(self._scale, power)[:, None]
+        rows = np.empty((len(points), self.dimension + 1), np.float32)
+        rows[:, :-1] = shrunk
+        rows[:, -1] = shrink
+        length = np.sqrt(np.einsum("ij,ij->i", shrunk, shrunk))
+        magnitude = length * self._largest_norm + shrink * self._largest_norm**2 / 2
+        bound = 1.01 * (self.dimension + 4) * (_UNIT32 * magnitude + 2.0**-120)
+        return shrunk, rows, bound
+
+    def _nearest_in_block(self, points: Float64Array, memory: Float32Array) -> IndexArray:
+        _, rows, bound = self._scaled_points(points)
+        best = np.full(len(points), -np.inf)
+        runner_up = np.full(len(points), -np.inf)
+        winner = np.zeros(len(points), np.int64)
+        everyone = np.arange(len(points))
+        start = 0
+        for panel in self._panels:
+            scores = _grouped_scores(rows, panel, memory)
+            places = scores.argmax(axis=2)
+            tops = np.take_along_axis(scores, places[:, :, None], axis=2)[:, :, 0]
+            group = tops.argmax(axis=1)
+            top = tops[everyone, group].astype(np.float64)
+            place = places[everyone, group]
+            winners_group = scores[everyone, group]
+            winners_group[everyone, place] = _NO_WORD
+            tops[everyone, group] = winners_group.max(axis=1)
+            second = tops.max(axis=1).astype(np.float64)
+            runner_up = np.maximum(np.maximum(runner_up, second), np.minimum(best, top))
+            better = top > best
+            winner = np.where(better, start + group * scores.shape[2] + place, winner)
+            best = np.maximum(best, top)
+            start += len(panel)
+        close = np.flatnonzero(runner_up >= best - 2 * bound)
+        if len(close):
+            winner[close] = self._decide(points[close], rows[close], best[close] - 2 * bound[close])
+        return winner
+
+    # Stages 2 and 3: float64, then exact ------------------------------------------------------------------
+
+    def _decide(self, points: Float64Array, rows: Float32Array, floors: Float64Array) -> IndexArray:
+        """The exact winner for points with a near-tie: candidates are all words whose score reaches the floor."""
+        found: list[list[IndexArray]] = [[] for _ in points]
+        start = 0
+        for panel in self._panels:
+            scores = rows @ panel.T
+            for row in range(len(points)):
+                found[row].append(np.flatnonzero(scores[row] >= floors[row]) + start)
+            start += len(panel)
+        return np.array(list(map(self._decide_one, points, map(np.concatenate, found))), np.int64)
+
+    def _decide_one(self, point: Float64Array, candidates: IndexArray) -> int:
+        vectors = np.asarray(self._vectors[candidates], np.float64)
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+        shrink = 2.0 ** -max(
+            0, math.frexp(float(np.abs(point).max()))[1]
+        )  # else the squares of huge noise overflow
+        scores = vectors @ (point * shrink) - squares * shrink / 2
+        magnitude = np.sqrt(squares) * np.linalg.norm(point * shrink) + squares * shrink / 2
+        bounds = 1.01 * (self.dimension + 4) * (_UNIT64 * magnitude) + 1e-300
+        contenders = candidates[scores + bounds >= (scores - bounds).max()]
+        if len(contenders) == 1:
+            return int(contenders[0])
+        return self._decide_exactly(point, contenders)
+
+    def _decide_exactly(self, point: Float64Array, contenders: IndexArray) -> int:
+        exact_point = [Fraction(value) for value in point.tolist()]
+        best, winner = Fraction(0), -1
+        for index in contenders.tolist():
+            row = [Fraction(value) for value in self._vectors[index].tolist()]
+            score = sum((w * (z - w / 2) for z, w in zip(exact_point, row, strict=True)), Fraction(0))
+            if winner < 0 or score > best:
+                best, winner = score, index
+        return winner
+
+    # One dimension ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _line(self) -> tuple[Float64Array, IndexArray]:
+        """The values in ascending order and the row of each."""
+        values = np.asarray(self._vectors[:, 0], np.float64)
+        order = np.argsort(values, kind="stable")
+        return values[order], order
+
+    def _nearest_on_line(self, points: Float64Array) -> IndexArray:
+        """In one dimension a cell is an interval: the nearest value is one of the two neighbours in order."""
+        values, order = self._line
+        right = np.searchsorted(values, points).clip(min(1, len(values) - 1), len(values) - 1)
+        left = np.maximum(right - 1, 0)
+        down, up = points - values[left], values[right] - points
+        result: IndexArray = np.where(down < up, order[left], order[right])
+        rounding = 4 * _UNIT64 * (np.abs(down) + np.abs(up))
+        for place in np.flatnonzero(np.abs(down - up) <= rounding):
+            result[place] = self._decide_exactly(
+                points[place, None], np.sort([order[left[place]], order[right[place]]])
+            )
+        return result
+
+
+def _noisy(words: Float64Array) -> Float64Array:
+    """The words with noise as long as they are, without a generator of random numbers."""
+    noise = byte_products.scattered(words.size, 1).reshape(words.shape) / 2.0**23 - 1
+    lengths = [np.linalg.norm(each, axis=1).mean() for each in (words, noise)]
+    points: Float64Array = words + noise * (lengths[0] / lengths[1])
+    return points
+
+
+def _grouped_scores(rows: Float32Array, panel: Float32Array, memory: Float32Array) -> Float32Array:
+    """Scores of every point against a panel, shape (points, groups, columns a group), padded with `_NO_WORD`."""
+    columns = -(-len(panel) // _GROUPS) * _GROUPS
+    scores = memory[: len(rows) * columns].reshape(len(rows), columns)
+    np.matmul(rows, panel.T, out=scores[:, : len(panel)])
+    scores[:, len(panel) :] = _NO_WORD
+    return scores.reshape(len(rows), _GROUPS, -1)
+
+
+def _distinct_rows(vectors: FloatArray) -> IndexArray | None:
+    """The lowest index of each distinct row, ascending; None when all rows differ.
+
+    Equal rows tie everywhere and the lowest index wins, so the others need not be searched.
+    """
+    weights = np.cos(np.arange(1, vectors.shape[1] + 1))
+    projections = np.einsum("ij,j->i", vectors, weights)  # not BLAS: equal rows get equal numbers
+    _, inverse, counts = np.unique(projections, return_inverse=True, return_counts=True)
+    if len(counts) == len(vectors):
+        return None
+    keep = np.ones(len(vectors), bool)
+    seen: set[bytes] = set()
+    for index in np.flatnonzero(counts[inverse] > 1):
+        key = (np.asarray(vectors[index], np.float64) + 0.0).tobytes()  # + 0.0: minus zero equals zero
+        keep[index] = key not in seen
+        seen.add(key)
+    return None if keep.all() else np.flatnonzero(keep)
+
+
+_BLAS = ThreadpoolController()
+
+
+def _cuts(size: int, step: int) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges of nearly equal length at most ``step``."""
+    count = -(-size // step)
+    for part in range(count):
+        yield size * part // count, size * (part + 1) // count

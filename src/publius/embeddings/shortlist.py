@@ -1,0 +1,283 @@
+"""A few words for each point, the nearest among them, from products of 8-bit numbers.
+
+The score of a word is z.w - |w|^2/2. Words and points are rounded to 8 bits, each word with a scale of its own. The
+sum of the products of whole numbers is exact, so the error of a score is what rounding took (docs/theory.md section 3),
+from lengths that are measured here in float64. Words are put in order of their length, longest first, and cut into
+panels, so that the longest word of a panel says little too much of the others. Of a panel those words stay whose score
+could still be the best; at the end each is held to the error of its own. The first panel has words of all lengths: it
+says early how good the best is, wherever a point lies, so that few words stay, and of all points about as many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
+from publius.errors import PubliusError
+from publius.embeddings import byte_products
+from publius.embeddings.byte_products import NO_WORD, POINTS, ZERO, Panel, Points
+
+FewWords = Callable[[Float64Array, Float32Array, Float64Array], tuple[IndexArray, dict[int, IndexArray]]]
+"""A first stage of the search: see `Shortlist.search`."""
+
+_WIDTH = 8192  # words of a panel at least, where there are so many
+_MOST = 4096  # a point with more words is left to sgemm, which bounds the memory
+_CHUNK = 1024
+_EIGHT = 8
+_ALL_BELOW = np.ones(_EIGHT, bool).view(np.uint64)
+_FINEST = 2.0**-90  # what leaves float32 at its lower end
+
+
+def columns(size: int) -> int:
+    """Words of a panel of a vocabulary of ``size``: the shape whose products are checked."""
+    return -(-size // max(1, size // _WIDTH))
+
+
+@final
+class Shortlist:
+    """Words in 8 bits, in panels by length, and in float32.
+
+    Vectors come scaled, so that no number is above 1.
+    """
+
+    def __init__(self, vectors: FloatArray, scale: float) -> None:
+        """Take ``vectors``, shape (V, n), that ``scale`` brings to at most 1.
+
+        Raises `PubliusError` where the products are wrong.
+        """
+        size, dimension = vectors.shape
+        self._vectors, self._width = vectors, columns(size)
+        reach = byte_products.reach(dimension, self._width)
+        if isinstance(reach, str):
+            raise PubliusError(reach)
+        self._norms = np.empty(size)
+        for part in _chunks(size):
+            rows = np.asarray(vectors[part], np.float64) * scale
+            self._norms[part] = np.einsum("ij,ij->i", rows, rows) / 2
+        self._order = _first_of_all_lengths(np.argsort(-self._norms, kind="stable"), self._width)
+        self._errors = np.empty((3, size))
+        """Of each word in this order what an error takes of a point's loss, of its length, and of nothing."""
+        # A power of two scales the points instead, but for one that could take them out of float32.
+        as_they_are = vectors.dtype == np.float32 and 2.0**-20 <= scale <= 2.0**20
+        self._singles = vectors if as_they_are else _scaled(vectors, scale)
+        self._scale = np.float32(scale if as_they_are else 1)
+        starts = range(0, size, self._width)
+        self._panels = [self._panel(self._order[a : a + self._width], a, scale, reach) for a in starts]
+        self._largest = [self._errors[:, a : a + self._width].max(axis=1) for a in starts]
+
+    def _panel(self, words: IndexArray, start: int, scale: float, reach: int) -> Panel:
+        rounded = np.zeros((self._vectors.shape[1], self._width), np.int8)
+        scales, offsets = np.zeros(self._width, np.float32), np.full(self._width, NO_WORD, np.float32)
+        offsets[: len(words)] = -self._norms[words]
+        for part in _chunks(len(words)):
+            rows = np.asarray(self._vectors[words[part]], np.float64) * scale
+            unit = (np.abs(rows).max(axis=1) / reach).astype(np.float32)
+            unit[unit == 0] = 1
+            whole = np.rint(rows / unit[:, None].astype(np.float64))
+            np.clip(whole, -reach, reach, out=whole)
+            rounded[:, part], scales[part] = whole.T, unit
+            whole *= unit[:, None]
+            rows -= whole
+            norms, near = self._norms[words[part]], _lengths(whole)
+            there = slice(start + part.start, start + part.stop)
+            self._errors[:, there] = np.sqrt(2 * norms), _lengths(rows) + near * 2.0**-20, norms * 2.0**-20
+        return byte_products.panel(rounded, scales, offsets)
+
+    block = POINTS
+    """The points that are best scored together."""
+
+    def of_a_thread(self) -> FewWords:
+        """The search with memory of its own."""
+        memory = self.workspace()
+        return lambda points, rows, bounds: self.search(points, rows, bounds, memory)
+
+    def search(
+        self, points: Float64Array, rows: Float32Array, bounds: Float64Array, memory: Workspace
+    ) -> tuple[IndexArray, dict[int, IndexArray]]:
+        """The nearest word of each point, or -1; and candidates for some of those.
+
+        ``points`` are scaled and shrunk, shape (p, n); ``rows`` the same in float32 with the shrink as last column, and
+        ``bounds`` the error of their float32 scores. A point with -1 and no candidates is to be searched otherwise.
+        Raises `PubliusError` for a product that is outside its bound.
+        """
+        winners = np.full(len(points), -1, np.int64)
+        here = np.flatnonzero(rows[:, -1] == 1)  # the norms of words count once with all points of a block
+        if not len(here):
+            return winners, {}
+        found = self._found(points[here], memory)
+        owner, words = here[found.owner], self._order[found.place]
+        candidates: dict[int, IndexArray] = {}
+        if not len(owner):
+            return winners, candidates
+        scores = np.einsum("ij,ij->i", self._singles[words], (rows[:, :-1] * self._scale)[owner])
+        scores = scores - self._norms[words].astype(np.float32)
+        if not (np.abs(scores - found.score) <= found.error + bounds[owner]).all():
+            raise PubliusError(_WRONG)
+        starts = _starts(owner)
+        there = owner[starts]
+        least = np.empty(len(points))
+        least[there] = np.maximum.reduceat(scores, starts).astype(np.float64) - 2 * bounds[there]
+        near = np.flatnonzero(scores >= least[owner])
+        first = _starts(owner[near])
+        winners[owner[near[first]]] = words[near[first]]
+        stops = np.append(first[1:], len(near))
+        for start, stop in zip(first[stops - first > 1], stops[stops - first > 1], strict=True):
+            row = int(owner[near[start]])
+            winners[row] = -1
+            candidates[row] = np.sort(words[near[start:stop]])
+        return winners, candidates
+
+    def _found(self, points: Float64Array, memory: Workspace) -> _Found:
+        """The words whose scores could be the best, by point; none for a point with too many."""
+        count = len(points)
+        lost, length = memory.take(points)
+        floors, many = np.full(count, -np.inf), np.zeros(count, np.int64)
+        parts: list[_Found] = []
+        for number, scores in enumerate(memory.scores(count)):
+            error = _error(self._largest[number], lost, length)
+            if number == 0:
+                floors = scores.max(axis=1).astype(np.float64) - error
+                if not np.isfinite(floors).all():
+                    raise PubliusError(_WRONG)
+            levels = np.nextafter((floors - error).astype(np.float32), np.float32(-np.inf))
+            flat = memory.not_below(scores, levels)
+            owner = flat // self._width
+            score = scores.reshape(-1)[flat].astype(np.float64)
+            starts = _starts(owner)
+            there = owner[starts]
+            floors[there] = np.maximum(floors[there], np.maximum.reduceat(score, starts) - error[there])
+            if np.isnan(floors).any():
+                raise PubliusError(_WRONG)
+            many += np.bincount(owner, minlength=count)
+            part = _Found(owner, flat - owner * self._width + number * self._width, score, error[owner])
+            if len(over := np.flatnonzero(many > _MOST)):
+                floors[over] = np.inf
+                part = part.where(many[owner] <= _MOST)
+            parts.append(part)
+        found = _Found.together(parts)
+        found = found.where(~(found.score + found.error < floors[found.owner]))
+        found = found.where(np.argsort(found.owner, kind="stable"))
+        if (found.place >= len(self._order)).any():
+            raise PubliusError(_WRONG)
+        return self._sharpened(found, lost, length)
+
+    def _sharpened(self, found: _Found, lost: Float64Array, length: Float64Array) -> _Found:
+        """Those that stay when each word counts with the error of its own."""
+        error = _error(self._errors[:, found.place], lost[found.owner], length[found.owner])
+        starts = _starts(found.owner)
+        best = np.zeros(len(lost))
+        best[found.owner[starts]] = np.maximum.reduceat(found.score - error, starts)
+        found = _Found(found.owner, found.place, found.score, error)
+        return found.where(~(found.score + error < best[found.owner]))
+
+    def workspace(self) -> Workspace:
+        """The memory that one thread needs."""
+        return Workspace(self._panels, self._vectors.shape[1], self._width)
+
+
+@final
+@dataclass(frozen=True)
+class _Found:
+    """Words that were found: whose they are, their places in the order, their scores and the errors of these."""
+
+    owner: IndexArray
+    place: IndexArray
+    score: Float64Array
+    error: Float64Array
+
+    def where(self, which: NDArray[Any]) -> _Found:
+        return _Found(self.owner[which], self.place[which], self.score[which], self.error[which])
+
+    @classmethod
+    def together(cls, parts: list[_Found]) -> _Found:
+        columns = zip(*((each.owner, each.place, each.score, each.error) for each in parts), strict=True)
+        return cls(*map(np.concatenate, columns))
+
+
+@final
+class Workspace:
+    """The memory of one thread, taken once."""
+
+    def __init__(self, panels: list[Panel], dimension: int, width: int) -> None:
+        self._points: Points = np.empty((POINTS, dimension), np.uint8)
+        self._unit: Float32Array = np.empty(1, np.float32)
+        self._scores: Float32Array = np.empty(POINTS * width, np.float32)
+        self._below = np.empty(-(-POINTS * width // _EIGHT) * _EIGHT, bool)
+        self._computes = [each.bind(self._points, self._unit, self._scores) for each in panels]
+
+    def take(self, points: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Round a block of points; how far each is from what it was rounded to, and the length of that."""
+        unit = np.float32(np.abs(points).max() / 127) or np.float32(1)
+        whole = np.rint(points / np.float64(unit))
+        np.clip(whole, -127, 127, out=whole)
+        self._unit[0] = unit
+        self._points[: len(points)] = whole + ZERO
+        whole *= np.float64(unit)
+        return _lengths(points - whole), _lengths(whole)
+
+    def scores(self, count: int) -> Iterator[Float32Array]:
+        """Of each panel the scores of so many points, shape (count, width), in memory that the next panel takes."""
+        scores = self._scores[: count * (len(self._scores) // POINTS)].reshape(count, -1)
+        for compute in self._computes:
+            compute(count)
+            yield scores
+
+    def not_below(self, scores: Float32Array, levels: Float32Array) -> IndexArray:
+        """The places in the flat ``scores`` that are not below the level of their row: few, in ascending order.
+
+        What is not a number is among them. Eight answers are looked at together, as most say "below" eight times.
+        """
+        below = self._below[: -(-scores.size // _EIGHT) * _EIGHT]
+        np.less(scores, levels[:, None], out=below[: scores.size].reshape(scores.shape))
+        below[scores.size :] = True
+        eights = np.flatnonzero(below.view(np.uint64) != _ALL_BELOW)
+        row, column = np.nonzero(~below.reshape(-1, _EIGHT)[eights])
+        found: IndexArray = eights[row] * _EIGHT + column
+        return found
+
+
+_WRONG = (
+    "onnxruntime returned a product outside its bound, so it cannot be trusted: uninstall it, and run again"
+)
+
+
+def _first_of_all_lengths(order: IndexArray, width: int) -> IndexArray:
+    """The same order, but with as many words as a panel has from all over it in front."""
+    panels = -(-len(order) // width)
+    ahead = np.zeros(len(order), bool)
+    ahead[np.arange(width) * len(order) // width] = panels > 1
+    return np.concatenate((order[ahead], order[~ahead]))
+
+
+def _error(words: Float64Array, lost: Float64Array, length: Float64Array) -> Float64Array:
+    """The error of a score; a hundredth on top for the rounding of what is computed here."""
+    error: Float64Array = 1.01 * (lost * words[0] + length * words[1] + words[2]) + _FINEST
+    return error
+
+
+def _starts(owner: IndexArray) -> IndexArray:
+    """Where each owner's part begins; equal owners stand together."""
+    new = np.ones(len(owner), bool)
+    np.not_equal(owner[1:], owner[:-1], out=new[1:])
+    return np.flatnonzero(new)
+
+
+def _lengths(rows: Float64Array) -> Float64Array:
+    lengths: Float64Array = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return lengths
+
+
+def _scaled(vectors: FloatArray, scale: float) -> Float32Array:
+    singles = np.empty(vectors.shape, np.float32)
+    for part in _chunks(len(vectors)):
+        singles[part] = np.asarray(vectors[part], np.float64) * scale
+    return singles
+
+
+def _chunks(size: int) -> Iterator[slice]:
+    return (slice(start, min(start + _CHUNK, size)) for start in range(0, size, _CHUNK))

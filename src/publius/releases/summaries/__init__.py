@@ -1,1 +1,0 @@
-"""Summaries of a collection, its authors protected: counted, drawn once, written as a folder like every release."""

@@ -1,1 +1,0 @@
-"""What tries the audit itself, and what is hard for Publius alone: a checkout's, not the wheel's."""
