@@ -6,6 +6,7 @@ cyclopts was chosen since it takes those dataclasses as they are and imports a c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any, Final
 
 from cyclopts import App, CycloptsError, Group, Parameter
@@ -45,10 +46,14 @@ def make_app() -> App:
 
 def call(arguments: Sequence[str]) -> Any:
     """Run one command; what it returns. `UsageError` for a line that fits no command."""
+    known = [name for commands in COMMANDS.values() for name in commands]
+    if arguments[0] not in known:
+        near = get_close_matches(arguments[0], known, 1)
+        proposed = f" Did you mean {near[0]}?" if near else f" Commands: {', '.join(known)}."
+        raise UsageError(f"no command {arguments[0]!r:.40}.{proposed}")
     tokens = [_STANDARD if each == "-" else each for each in arguments]
     try:
         return make_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         said = " ".join(str(error).split()).replace(_STANDARD, "-")
-        command = next((each for each in arguments[:1] if any(each in some for some in COMMANDS.values())), "")
-        raise UsageError(f"{said} See publius {command + ' ' if command else ''}--help.") from None
+        raise UsageError(f"{said} See publius {arguments[0]} --help.") from None

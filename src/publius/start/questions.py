@@ -1,0 +1,113 @@
+"""The questions of ``start``, each asked only where its answer is missing; the next depends on the answers before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from publius.errors import UsageError
+from publius.start.answers import Answers
+
+NOTHING: Final = ""
+DEFAULTS: Final = {"summary": 1.0, "labels": 5.0, "words": 10.0}
+
+
+@final
+@dataclass(frozen=True)
+class Question:
+    """One question: the answer it fills, its text, what may be answered, and the proposal (None: must be typed)."""
+
+    name: str
+    text: str
+    default: str | None = None
+    choices: tuple[str, ...] = ()
+    help: str = ""
+
+    def parse(self, typed: str) -> Any:
+        """The value of what was typed; `UsageError` with the choices or the form for anything else."""
+        value = typed.strip()
+        if self.choices and value not in self.choices:
+            raise UsageError(f"answer one of {', '.join(self.choices)}, not {value!r:.40}")
+        if self.name == "epsilon":
+            return _number(value, float)
+        if self.name == "length":
+            return _number(value, int)
+        return value or None
+
+
+def _number(value: str, kind: Callable[[str], Any]) -> Any:
+    try:
+        number = kind(value)
+    except ValueError:
+        raise UsageError(f"{value!r:.40} is no number") from None
+    if not number > 0:
+        raise UsageError("answer a number above 0")
+    return number
+
+
+def open_questions(answers: Answers, columns: Sequence[str], asked: Sequence[str] = ()) -> Iterator[Question]:
+    """The questions that are still open, in order; answering the first may change the rest.
+
+    ``asked`` are those that were answered with nothing. `UsageError` never: a missing column is asked for.
+    """
+    for question in _of(answers, tuple(columns)):
+        if getattr(answers, question.name) is None and question.name not in asked:
+            yield question
+
+
+def _of(answers: Answers, columns: tuple[str, ...]) -> Iterator[Question]:
+    yield Question(
+        "release", "What do readers need: the summary of the collection, labels for each document, or words?",
+        "summary", ("summary", "labels", "words"),
+        "summary: counts, each author protected; labels: one noisy label a document; words: noisy bags, not hidden from "
+        "somebody who holds the texts",
+    )  # fmt: skip
+    if columns and "text" not in columns and len(columns) > 1:
+        yield Question("text_field", "Which column holds the texts?", None, columns)
+    if answers.release == "summary" or answers.author_field is not None:
+        yield Question("author_field", "Which column names the author?", _proposed(columns), columns)
+    if answers.release == "summary":
+        yield Question(
+            "by", "Groups to compare, typed as FIELD=VALUE,VALUE (empty: none)", NOTHING,
+            help="the values are published, so they are typed and never read from the file",
+        )  # fmt: skip
+    if answers.release == "labels":
+        if answers.public is not None:
+            yield Question("label_field", "Which column of the public texts holds their labels?", "label")
+        else:
+            yield Question(
+                "labels", "Labels, separated by commas", None,
+                help="public names, in any of 16 languages, such as housing,transport,health care",
+            )  # fmt: skip
+    if answers.release is not None:
+        yield Question("epsilon", "How strongly: epsilon (smaller hides more)", f"{DEFAULTS[answers.release]:g}")
+    if answers.release == "words":
+        yield Question("length", "Words of each bag", "40")
+
+
+def _proposed(columns: Sequence[str]) -> str | None:
+    """Column names that mean the author whatever the file holds; nothing is proposed from cells."""
+    return next((name for name in ("author", "author_id", "ResponseId", "respondent") if name in columns), None)
+
+
+def filled(answers: Answers, columns: Sequence[str], ask: Callable[[Question], str] | None) -> Answers:
+    """``answers`` with every question answered, by ``ask`` or, without it, by the proposals.
+
+    `UsageError` that names the option and the columns where nobody answers and nothing is proposed.
+    """
+    asked: list[str] = []
+    while (question := next(open_questions(answers, columns, asked), None)) is not None:
+        if ask is not None:
+            typed = ask(question)
+        elif question.default is not None:
+            typed = question.default
+        else:
+            flag = "--" + question.name.replace("_", "-")
+            found = f" Columns: {', '.join(columns)}." if question.choices == tuple(columns) and columns else ""
+            raise UsageError(f"{question.text.rstrip('?')}: give {flag}.{found}")
+        value = question.parse(typed)
+        if value is None:
+            asked.append(question.name)
+        setattr(answers, question.name, value)
+    return answers
