@@ -1,4 +1,0 @@
-from benchmarks.commands import main
-
-if __name__ == "__main__":
-    main()

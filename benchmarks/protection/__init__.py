@@ -1,1 +1,0 @@
-"""The standing benchmark of protection: what is kept and what is given away, on public corpora that the user has."""
