@@ -8,17 +8,14 @@ the disk, takes the final name in one step, so that a reader sees the whole or n
 damaged. Messages name the path as the user gave it, unprintable characters escaped, and never any content.
 """
 
-from __future__ import annotations
-
 from publius.files.folders import (
     check_new_folder,
     make_parents,
     new_folder,
-    open_to_others,
+    own_folder,
     place_folder,
     private_folder,
     remove_leftovers,
-    remove_unfinished,
 )
 from publius.files.paths import AnyPath, os_errors, shown, storage_error
 from publius.files.reading import (
@@ -27,40 +24,16 @@ from publius.files.reading import (
     LINE_LIMIT,
     WHOLE_LIMIT,
     is_packed,
-    json_of,
     largest_content,
     open_binary,
     read_bytes_limited,
     read_lines,
 )
-from publius.files.writing import EarlyFlush, private, sync, temporary_name, write_file
+from publius.files.writing import private, sync, temporary_name, write_file
 
 __all__ = [
-    "GZIP_FREE",
-    "GZIP_RATIO",
-    "LINE_LIMIT",
-    "WHOLE_LIMIT",
-    "AnyPath",
-    "EarlyFlush",
-    "check_new_folder",
-    "is_packed",
-    "json_of",
-    "largest_content",
-    "make_parents",
-    "new_folder",
-    "open_binary",
-    "open_to_others",
-    "os_errors",
-    "place_folder",
-    "private",
-    "private_folder",
-    "read_bytes_limited",
-    "read_lines",
-    "remove_leftovers",
-    "remove_unfinished",
-    "shown",
-    "storage_error",
-    "sync",
-    "temporary_name",
-    "write_file",
-]
+    "GZIP_FREE", "GZIP_RATIO", "LINE_LIMIT", "WHOLE_LIMIT", "AnyPath", "check_new_folder", "is_packed",
+    "largest_content", "make_parents", "new_folder", "open_binary", "os_errors", "own_folder", "place_folder",
+    "private", "private_folder", "read_bytes_limited", "read_lines", "remove_leftovers", "shown", "storage_error",
+    "sync", "temporary_name", "write_file",
+]  # fmt: skip

@@ -23,8 +23,6 @@ _WAYS_OUT: Final = {
     errno.EROFS: "choose a place that can be written",
     errno.ENOSPC: "free some space or choose another disk",
     errno.EDQUOT: "free some space or choose another disk",
-    errno.ENODEV: "it is no plain file any more: put the file itself there",
-    errno.ELOOP: "it is a symbolic link, which is not followed here: put the file itself there",
     errno.ENAMETOOLONG: "choose a shorter name",
 }
 

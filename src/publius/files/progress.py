@@ -12,53 +12,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar, final
 
 from publius.errors import CancelledError
 
 T = TypeVar("T")
 
-Progress = Callable[[str, int, int], object]
-"""Hears which part is done, how many are, and of how many (0 where nobody knows)."""
-
 Advance = Callable[[int], object]
 """Hears how many more are done."""
 
 
 def unheard(*told: object) -> None:
-    """`Progress` and `Advance` where nobody waits."""
-
-
-@final
-@dataclass(slots=True)
-class Pace:
-    """How many parts are done, and how fast: what is left is told from the parts done alone."""
-
-    done: int = 0
-    total: int = 0
-    first: tuple[float, int] = (0.0, 0)
-    last: float = 0.0
-
-    def advance(self, done: int, total: int) -> None:
-        """Record progress; with fewer parts than before, or another total, something else has begun."""
-        self.last = time.monotonic()
-        if done < self.done or total != self.total:
-            self.first = (self.last, done)
-        self.done, self.total = min(done, total), total
-
-    def left(self) -> float | None:
-        """Seconds for what is missing, at the speed of the parts done.
-
-        None before the first and after the last, and when the next takes longer than all that were missing.
-        """
-        at, before = self.first
-        fresh = self.done - before
-        if fresh <= 0 or self.done >= self.total:
-            return None
-        needed = (self.last - at) / fresh * (self.total - self.done)
-        left = needed - (time.monotonic() - self.last)
-        return left if left > 0 else None
+    """`Advance` where nobody waits."""
 
 
 @final
@@ -68,9 +33,11 @@ class Watch:
     def __init__(self) -> None:
         """Nothing is done yet."""
         self._lock = threading.Lock()
-        self._made = self._since = time.monotonic()
+        self._since = time.monotonic()
         self._stages: list[str] = []
-        self._pace = Pace()
+        self._done = self._total = 0
+        self._first = (self._since, 0)
+        self._last = self._since
         self.cancelled = self.began = False
 
     def run(self, work: Callable[..., T], *arguments: Any) -> T:
@@ -95,12 +62,17 @@ class Watch:
     def record(self) -> dict[str, Any]:
         """The stage, how many of its parts are done, seconds since it began, and those left if known."""
         with self._lock:
-            left = self._pace.left()
+            now = time.monotonic()
+            at, before = self._first
+            fresh = self._done - before
+            left = None
+            if fresh > 0 and self._done < self._total:  # at the speed of the parts done
+                left = (self._last - at) / fresh * (self._total - self._done) - (now - self._last)
             return {
                 "stage": self._stages[0] if self._stages else None,
-                "done": self._pace.done, "total": self._pace.total,
-                "seconds": round(time.monotonic() - (self._since if self._stages else self._made), 1),
-                "left": None if left is None else round(left, 1),
+                "done": self._done, "total": self._total,
+                "seconds": round(now - self._since, 1),
+                "left": round(left, 1) if left is not None and left > 0 else None,
             }  # fmt: skip
 
     def enter(self, title: str) -> None:
@@ -108,7 +80,9 @@ class Watch:
         self.check()
         with self._lock:
             if not self._stages:
-                self._since, self._pace = time.monotonic(), Pace()
+                self._since = self._last = time.monotonic()
+                self._done = self._total = 0
+                self._first = (self._since, 0)
             self._stages.append(title)
 
     def leave(self) -> None:
@@ -117,11 +91,15 @@ class Watch:
             self._stages.pop()
 
     def advance(self, done: int, total: int) -> None:
-        """The innermost stage is so far."""
+        """The innermost stage is so far; with fewer parts than before, or another total, something else has begun."""
         self.check()
         with self._lock:
-            if len(self._stages) == 1:
-                self._pace.advance(done, total)
+            if len(self._stages) != 1:
+                return
+            self._last = time.monotonic()
+            if done < self._done or total != self._total:
+                self._first = (self._last, done)
+            self._done, self._total = (min(done, total) if total else done), total
 
 
 _WATCH: Final[ContextVar[Watch | None]] = ContextVar("watch", default=None)
@@ -147,7 +125,7 @@ def stage(title: str) -> Iterator[None]:
 
 
 def advance(done: int, total: int) -> None:
-    """``done`` of ``total`` equal parts of the stage; `CancelledError` where who waits has cancelled."""
+    """``done`` of ``total`` equal parts of the stage (0: unknown); `CancelledError` where who waits has cancelled."""
     watch = _WATCH.get()
     if watch is not None:
         watch.advance(done, total)

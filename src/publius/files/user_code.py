@@ -1,21 +1,20 @@
-"""Code of the user's own: objects named ``python:package.module:Name``, and what is heard of it while it works.
+"""Code of the user's own: objects named ``python:package.module:Name``, and what is told of it when it fails.
 
-Importing them runs that code. Where it works on documents, nothing that it says of them is shown (`unheard`).
+Importing them runs that code; whoever names it trusts it. An error of it may hold words of a document, so only its
+type and place are told (`unheard`).
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
 from importlib import import_module
 from importlib.machinery import PathFinder
 from types import TracebackType
-from typing import Any, Final, final
+from typing import Any, Final
 
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
 from publius.files.child import searched
@@ -72,15 +71,10 @@ def is_foreign(kind: Any) -> bool:
     return not str(getattr(kind, "__module__", "")).startswith(f"{_OURS}.")
 
 
-# While it works on documents ------------------------------------------------------------------------------
-
-
 def unheard(kind: Any, name: str) -> AbstractContextManager[None]:
     """Inside, the class or function ``kind`` works on documents; ``name`` is what it is called in an error.
 
-    Of one that is not ours type and place of what it raises are told, as a `PolicyError`; what it prints and what it
-    warns of goes nowhere. Either may hold words of a document. That is so in the thread that enters; threads, streams
-    and files that the code opens are its author's.
+    Of one that is not ours only type and place of what it raises are told, as a `PolicyError`.
     """
     return _unheard(name) if is_foreign(kind) else nullcontext()
 
@@ -104,8 +98,7 @@ def _unheard_method(method: Callable[..., Any], what: str) -> Callable[..., Any]
 @contextmanager
 def _unheard(name: str) -> Iterator[None]:
     try:
-        with _silence:
-            yield
+        yield
     except (KeyboardInterrupt, MemoryError) as error:  # which mean something to whoever called
         raise (KeyboardInterrupt if isinstance(error, KeyboardInterrupt) else MemoryError) from None
     except BaseException as error:
@@ -129,56 +122,3 @@ def _modules(trace: TracebackType | None) -> Iterator[str]:
     while trace is not None:
         yield str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
         trace = trace.tb_next
-
-
-@final
-class _Silence:
-    """Inside, what a thread prints and warns of goes nowhere; other threads go on as before."""
-
-    def __init__(self) -> None:
-        self._changing = threading.RLock()
-        self._threads: list[int] = []
-        self._before: tuple[Any, Any, Any] = (None, None, None)
-        self._nowhere: Any = None
-
-    def __enter__(self) -> None:
-        with self._changing:
-            if not self._threads:
-                self._nowhere = open(os.devnull, "w", encoding="utf-8", errors="replace")
-                self._before = sys.stdout, sys.stderr, warnings.showwarning
-                sys.stdout, sys.stderr = _Stream(self, 0), _Stream(self, 1)
-                warnings.showwarning = self._warn
-            self._threads.append(threading.get_ident())
-
-    def __exit__(self, *error: object) -> None:
-        with self._changing:
-            self._threads.remove(threading.get_ident())
-            if self._threads:
-                return
-            stdout, stderr, showwarning = self._before  # but for what somebody has put there since
-            sys.stdout = stdout if isinstance(sys.stdout, _Stream) else sys.stdout
-            sys.stderr = stderr if isinstance(sys.stderr, _Stream) else sys.stderr
-            warnings.showwarning = showwarning if warnings.showwarning == self._warn else warnings.showwarning
-            self._nowhere.close()
-
-    def stream(self, number: int) -> Any:
-        """Standard output or error, as this thread has it."""
-        return self._nowhere if threading.get_ident() in self._threads else self._before[number]
-
-    def _warn(self, *warning: Any, **more: Any) -> None:
-        if threading.get_ident() not in self._threads:
-            self._before[2](*warning, **more)
-
-
-@final
-class _Stream:
-    """Standard output or error while some thread is silent. Whoever keeps it, as a log may, has the same later."""
-
-    def __init__(self, silence: _Silence, number: int) -> None:
-        self._silence, self._number = silence, number
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._silence.stream(self._number), name)
-
-
-_silence: Final = _Silence()
