@@ -1,1 +1,1 @@
-"""To be said by its owner."""
+"""The court (anyone's mechanism against its claim), the laws of a plug-in, and a quick check of this installation."""

@@ -1,0 +1,290 @@
+"""The laws of every word mechanism, as checks of a class: Publius's own and anybody's.
+
+Each law looks at a mechanism on a toy vocabulary and returns what is wrong, or None. Passing them all is no proof:
+they refute a false claim where the vocabularies and the samples show it. The claim itself needs a theorem, or
+probabilities that can be computed.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.audit.tests_of_fit import log_p_pearson
+from publius.audit.toys import World, pair_world, ratios, sharp_world, word_counts, worlds
+from publius.embeddings.embeddings import Embeddings
+from publius.errors import PolicyError, PubliusError, UsageError, place_of
+from publius.mechanisms.kernel import Kernel
+from publius.noise.randomness import RunKey
+from publius.privacy.guarantee import Guarantee
+
+SAMPLES: Final = 20_000
+"""Draws of each input word of a toy vocabulary."""
+_WORDS: Final = 300
+_LARGEST_DELTA: Final = 1e-9
+_ROUNDING: Final = 1e-9
+_RARE: Final = math.log(1e-9)
+_BAD: Final = (0.0, -1.0, math.nan, math.inf, True, "1")
+"""What is no strength."""
+
+Maker = Callable[[Embeddings, float], Kernel]
+
+
+@final
+@dataclass(frozen=True)
+class ToyInstance:
+    """A mechanism on a toy vocabulary, with words and noise to try.
+
+    Attributes:
+        make: makes the mechanism on a vocabulary, at an epsilon.
+        world: the vocabulary and the epsilon.
+        mechanism: made of these.
+        samples: draws of each input word, where the law is one of chance.
+        key: of all draws: a check is repeated with the same ones.
+
+    """
+
+    make: Maker
+    world: World
+    mechanism: Kernel
+    samples: int
+    key: RunKey
+
+    @cached_property
+    def words(self) -> IndexArray:
+        """Input words, shape (300,)."""
+        return self.key.rng("laws/words").integers(0, self.world.embeddings.size, _WORDS)
+
+    def noise(self, name: str = "laws/noise", count: int = _WORDS) -> Float64Array:
+        """Noise for ``count`` words: the same for the same ``name``."""
+        return self.mechanism.noise(count, self.key.rng(name))
+
+
+def _guarantee(case: ToyInstance) -> str | None:
+    mechanism = case.mechanism
+    promised: Any = mechanism.guarantee
+    if not isinstance(promised, Guarantee):
+        return f"guarantee is a {type(promised).__name__}, not a publius.Guarantee"
+    if promised.evidence == "none":
+        return "the evidence is 'none': a release refuses the mechanism"
+    if promised.evidence != mechanism.evidence:
+        return f"the class says its evidence is {mechanism.evidence!r}, the guarantee {promised.evidence!r}"
+    if promised.metric != mechanism.metric.name:
+        return f"it is stated in {promised.metric!r}, and the mechanism's metric is {mechanism.metric.name!r}"
+    if promised.size is not None or promised.epsilon != mechanism.epsilon:
+        return "it must be that of a single word, with the mechanism's epsilon"
+    if not promised.epsilon <= case.world.epsilon:
+        return f"epsilon is {promised.epsilon!r}, more than the {case.world.epsilon!r} asked for"
+    return (
+        None
+        if 0 <= promised.delta <= _LARGEST_DELTA
+        else f"delta is {promised.delta!r}, over {_LARGEST_DELTA:g}"
+    )
+
+
+def _noise(case: ToyInstance) -> str | None:
+    first = case.noise()
+    if not isinstance(first, np.ndarray) or first.ndim != 2 or len(first) != _WORDS:
+        return f"noise must have one row a word, shape ({_WORDS}, k), not {np.shape(first)}"
+    case.mechanism.apply(case.words, first)
+    if not np.array_equal(case.noise(), first):
+        return "the same generator gave other noise after words were seen: noise depends on them, or on other lots"
+    if np.array_equal(case.noise("laws/other"), first):
+        return "another generator gave the same noise: it is not used"
+    return None
+
+
+def _outputs(case: ToyInstance) -> str | None:
+    outputs = case.mechanism.apply(case.words, case.noise())
+    if outputs.shape != case.words.shape or not np.issubdtype(outputs.dtype, np.integer):
+        return f"apply must give one index a word, not {outputs.dtype} of shape {outputs.shape}"
+    if not ((outputs >= 0) & (outputs < case.world.embeddings.size)).all():
+        return "apply gave an index outside the vocabulary"
+    empty = case.mechanism.apply(case.words[:0], case.noise(count=0))
+    return None if empty.shape == (0,) else f"for no word apply gave an array of shape {empty.shape}"
+
+
+def _deterministic(case: ToyInstance) -> str | None:
+    words, noise = case.words.copy(), case.noise()
+    kept = noise.copy()
+    apply = case.mechanism.apply
+    whole = apply(words, noise)
+    if not (np.array_equal(words, case.words) and np.array_equal(noise, kept, equal_nan=True)):
+        return "apply changed the arrays it was given"
+    order = case.key.rng("laws/order").permutation(_WORDS)
+    parts = [apply(words[start : start + 7], noise[start : start + 7]) for start in range(0, _WORDS, 7)]
+    for changed, what in (
+        (apply(words, noise), "the same words and noise gave other outputs"),
+        (apply(words[order], noise[order])[np.argsort(order)], "the order of the rows changed outputs"),
+        (np.concatenate(parts), "the other rows of the batch changed outputs"),
+        (apply(words, noise, threads=3), "the number of threads changed outputs"),
+    ):
+        if not np.array_equal(changed, whole):
+            return what
+    return None
+
+
+def _bounded(case: ToyInstance) -> str | None:
+    mechanism, vectors = case.mechanism, case.world.embeddings.vectors
+    bounds = mechanism.epsilon * mechanism.metric.pairwise(vectors, vectors)
+    stated = getattr(mechanism, "log_probabilities", None)
+    if stated is not None:
+        logs: Float64Array = stated()
+        excess = float((np.abs(logs[:, None, :] - logs[None, :, :]).max(axis=2) - bounds).max())
+        if excess > _ROUNDING:
+            return f"stated probabilities of two words differ by {excess:.3g} more than epsilon*d"
+        if not np.allclose(np.exp(logs).sum(axis=1), 1, rtol=0, atol=_ROUNDING):
+            return "the stated probabilities of a word do not add up to 1"
+    inputs = np.arange(len(vectors))
+    counts = word_counts(mechanism, inputs, case.samples, case.key, "laws/samples")
+    excess = ratios(counts, bounds).excess
+    if excess > 0:
+        return (
+            f"outputs of two words were drawn with frequencies that differ by at least {excess:.3g} more than "
+            "epsilon*d (Clopper-Pearson, level 1e-6)"
+        )
+    if stated is not None:
+        expected = np.exp(stated()) * case.samples
+        if min(log_p_pearson(*row) for row in zip(counts, expected, strict=True)) < _RARE:
+            return "outputs are not drawn with the probabilities that are stated"
+    return None
+
+
+def _fixed(case: ToyInstance) -> str | None:
+    for name in ("embeddings", "metric", "epsilon"):
+        try:
+            setattr(case.mechanism, name, getattr(case.mechanism, name))
+        except UsageError:
+            continue
+        return f"{name} can be changed, and the guarantee was computed for it"
+    return None
+
+
+def _copied(case: ToyInstance) -> str | None:
+    noise = case.noise()
+    here = case.mechanism.apply(case.words, noise)
+    return other_as_copy(case.mechanism, lambda copy: np.array_equal(copy.apply(case.words, noise), here))
+
+
+def other_as_copy(mechanism: Any, alike: Callable[[Any], bool]) -> str | None:
+    """The fault of a mechanism in another process, where it shall be ``alike``."""
+    try:
+        copy = pickle.loads(pickle.dumps(mechanism))  # noqa: S301  # what was pickled in this line
+    except Exception as error:  # whatever the class raises is the finding
+        return f"it cannot be sent to a worker process: pickling raised {type(error).__name__}"
+    if not alike(copy) or copy.guarantee != mechanism.guarantee:
+        return "a copy in another process gives other words or another guarantee"
+    return None
+
+
+def _epsilons(case: ToyInstance) -> str | None:
+    if (fault := accepts_bad(lambda bad: case.make(case.world.embeddings, bad), "epsilon")) is not None:
+        return fault
+    try:
+        other = case.mechanism.at(2 * case.world.epsilon).guarantee.per_unit
+    except PolicyError:
+        return None
+    return (
+        None if other <= 2 * case.world.epsilon else f"at({2 * case.world.epsilon:g}) has epsilon {other!r}"
+    )
+
+
+def accepts_bad(make: Callable[[Any], object], strength: str) -> str | None:
+    """The fault in how a mechanism is made with what is no ``strength``."""
+    for bad in _BAD:
+        try:
+            make(bad)
+        except UsageError:
+            continue
+        except Exception as error:  # whatever the class raises is the finding
+            return f"{strength} {bad!r} raised {type(error).__name__}, not publius.errors.UsageError"
+        return f"{strength} {bad!r} was accepted"
+    return None
+
+
+LAWS: Final = MappingProxyType(
+    {
+        "the guarantee is stated": _guarantee,
+        "noise does not depend on the words": _noise,
+        "outputs are words of the vocabulary": _outputs,
+        "the same noise gives the same words, row by row": _deterministic,
+        "output probabilities differ by at most epsilon*d": _bounded,
+        "what the guarantee was computed for cannot be changed": _fixed,
+        "it can be sent to a worker process": _copied,
+        "a bad epsilon is refused": _epsilons,
+    }
+)
+
+
+@final
+@dataclass(frozen=True)
+class LawVerdict:
+    """Whether a mechanism on a vocabulary keeps a law: ``reason`` is the fault, None where it holds."""
+
+    law: str
+    vocabulary: str
+    reason: str | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the law holds."""
+        return self.reason is None
+
+
+def toy_worlds() -> list[World]:
+    """The vocabularies that a mechanism is checked on: 2 to 12 words in 1, 2 and 6 dimensions, some nearly equal."""
+    return [pair_world(), sharp_world(), *worlds(6, dimensions=(1, 2, 6), words=(8, 12))]
+
+
+def case_on(make: Maker, world: World, *, samples: int = SAMPLES, seed: int = 1) -> ToyInstance:
+    """The mechanism on ``world``, ready to be checked; raises what making it raises."""
+    return ToyInstance(make, world, make(world.embeddings, world.epsilon), samples, RunKey.seeded(seed))
+
+
+def verdict(law: str, case: ToyInstance) -> LawVerdict:
+    """Try ``law`` on ``case``."""
+    return LawVerdict(law, case.world.name, reason_of(LAWS[law], case))
+
+
+def reason_of(law: Callable[[Any], str | None], case: object) -> str | None:
+    """The fault that a law finds with ``case``; an exception of the class's own is a reason."""
+    try:
+        return law(case)
+    except Exception as error:  # whatever the class raises is the finding
+        detail = f": {error}" if isinstance(error, PubliusError) else ""
+        return f"it raised {place_of(error)}{detail}"
+
+
+def check_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[LawVerdict]:
+    """Every law on every toy vocabulary that the mechanism takes, see `tried`."""
+    return tried(LAWS, toy_worlds(), lambda world: case_on(make, world, samples=samples, seed=seed))
+
+
+def tried(
+    laws: Mapping[str, Callable[[Any], str | None]], worlds: Iterable[Any], case_on: Callable[[Any], Any]
+) -> Iterator[LawVerdict]:
+    """Each of the ``laws`` in each of the ``worlds``.
+
+    A world or a strength may be refused with `PolicyError`, as tight constraints do, but not all of them: the last
+    reason is raised then. Anything else that making the mechanism raises is passed on.
+    """
+    refused: PolicyError | None = None
+    checked = False
+    for world in worlds:
+        try:
+            case = case_on(world)
+        except PolicyError as error:
+            refused = error
+            continue
+        checked = True
+        yield from (LawVerdict(name, world.name, reason_of(law, case)) for name, law in laws.items())
+    if not checked and refused is not None:
+        raise refused

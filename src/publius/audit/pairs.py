@@ -1,0 +1,185 @@
+"""The search for the worst case: pairs of inputs, near ones and odd ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from publius.audit.claim import AUTHOR, DOCUMENT, SEQUENCE, WORD, Claim, Input
+from publius.audit.outputs import BAG
+from publius.noise.randomness import Generator
+
+UNKNOWN: Final = ("zqxunlistedone", "zqxunlistedtwo")
+"""Words of no vocabulary."""
+_SPELLINGS: Final = (
+    UNKNOWN[0],
+    "Zqxunlistedone",
+    "7130942685",
+    "zqx.unlisted@one.example",
+    "zqx\u00fcnlist\u0435d",
+)
+_MOST_WORDS: Final = 1000
+_LONG: Final = 200
+_MANY: Final = 25
+
+
+@final
+@dataclass(frozen=True)
+class Pair:
+    """Two inputs, what is claimed of them, and why they are tried."""
+
+    x: Input
+    y: Input
+    claimed: float
+    why: str
+
+
+def pairs(claim: Claim, wanted: int, rng: Generator, given: Sequence[Input] | None = None) -> list[Pair]:
+    """About ``wanted`` pairs, and the odd ones: among the inputs ``given``, or among all that there are."""
+    if given is not None:
+        found = [_pair(claim, x, y, "recorded") for i, x in enumerate(given) for y in given[i + 1 :]]
+    else:
+        found = [_pair(claim, x, y, why) for x, y, why in _MAKERS[claim.unit](claim, wanted, rng)]
+    once = {frozenset((each.x, each.y)): each for each in reversed(found) if each is not None}
+    kept = list(reversed(once.values()))
+    if given is not None:
+        kept = sorted(kept, key=lambda each: each.claimed)[:wanted]
+    return kept
+
+
+def unknown_inputs(claim: Claim) -> list[tuple[Input, Input, str]]:
+    """Inputs with a word of no vocabulary, others of the same make, and what must not come back."""
+    found: list[tuple[Input, Input, str]] = []
+    for spelling in _SPELLINGS:
+        each = tuple(_with(claim, word) for word in (spelling, UNKNOWN[1]))
+        found.append((each[0], each[1], spelling))
+    return found
+
+
+def _with(claim: Claim, word: str) -> Input:
+    """An input of the claim's unit with ``word`` in the middle of words of the vocabulary."""
+    known = [claim.vocabulary[place % len(claim.vocabulary)] for place in range(claim.size)]
+    if claim.unit == WORD:
+        return (word,)
+    if claim.unit == AUTHOR:
+        return (("a0", word), *((f"a{place}", each) for place, each in enumerate(known[1:], 1)))
+    words = [*known[: claim.size // 2], word, *known[claim.size // 2 + 1 :]]
+    return (" ".join(words),) if claim.unit == DOCUMENT else tuple(words)
+
+
+def _pair(claim: Claim, x: Input, y: Input, why: str) -> Pair | None:
+    claimed = claim.claimed(x, y)
+    return None if claimed is None or x == y else Pair(x, y, claimed, why)
+
+
+def _two_words(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[str, str, str]]:
+    """The nearest words, those of the largest and the smallest norm, and some at random."""
+    words = claim.vocabulary
+    chosen = np.arange(len(words))
+    if len(words) > _MOST_WORDS:
+        chosen = np.sort(rng.permutation(len(words))[:_MOST_WORDS])
+    claims = claim.distances(chosen.tolist())
+    first, second = np.triu_indices(len(chosen), 1)
+    order = np.argsort(claims[first, second], kind="stable")
+    wanted = min(len(order), wanted)
+    near, rest = order[: (wanted + 1) // 2], rng.permutation(order[(wanted + 1) // 2 :])
+    for why, places in (("near", near), ("random", rest[: wanted - len(near)])):
+        for at in places.tolist():
+            yield words[chosen[first[at]]], words[chosen[second[at]]], why
+    if claim.vectors is not None and len(words) > 2:
+        norms = np.linalg.norm(np.asarray(claim.vectors[chosen], np.float64), axis=1)
+        for extreme in (int(norms.argmax()), int(norms.argmin())):
+            others = claims[extreme].copy()
+            others[extreme] = np.inf
+            yield words[chosen[extreme]], words[chosen[int(others.argmin())]], "extreme norm"
+        yield words[chosen[int(norms.argmax())]], words[chosen[int(norms.argmin())]], "extreme norm"
+
+
+def _words(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
+    for x, y, why in _two_words(claim, wanted, rng):
+        yield (x,), (y,), why
+
+
+def _lists(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
+    """One word differs, or every word does; of bags the order, too."""
+    size = claim.size
+    for turn, (x, y, why) in enumerate(_two_words(claim, wanted, rng)):
+        others = 0 if turn % 2 else size - 1
+        at = (0, size - 1, size // 2)[turn // 2 % 3] if others else 0
+        shared = _drawn(claim, others, rng)
+        one, two = ((*shared[:at], *(each,) * (size - others), *shared[at:]) for each in (x, y))
+        yield one, two, why
+    if claim.unit != SEQUENCE and size > 1:
+        x, y, _ = next(_two_words(claim, 1, rng))
+        ordered: Input = (x, *(y,) * (size - 1))
+        yield ordered, (*ordered[1:], ordered[0]), "order"
+
+
+def _texts(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
+    """As of bags; where any two texts are covered, texts as nobody expects them, too."""
+    for one, two, why in _lists(claim, wanted, rng):
+        yield _text(one), _text(two), why
+    if claim.bound is None:
+        return
+    base = _drawn(claim, claim.size, rng)
+    text = " ".join(base)
+    odd = {
+        "empty": "",
+        "length": base[0],
+        "long": " ".join(base * _LONG),
+        "twice": f"{text} {text}",
+        "capitals": text.title(),
+        "all capitals": text.upper(),
+        "marks": ", ".join(base) + "!",
+        "lines": "\n\n".join(base),
+        "digits": "4217 903 55",
+        "unknown words": " ".join(UNKNOWN),
+        "other letters": "\u0431\u0435\u0440\u0435\u0433 \u6d77\u5cb8",
+        "control characters": f"{base[0]}\0\u200d\ufeff{base[-1]}",
+    }
+    for why, other in odd.items():
+        yield (text,), (other,), why
+
+
+def _collections(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
+    """One author has other documents, or none at all: few and many, equal and odd."""
+    rounds = max(1, min(4, wanted // 6))
+    for _ in range(rounds):
+        base = [(f"a{place}", " ".join(_drawn(claim, 3, rng))) for place in range(claim.size)]
+        same = [(author, base[0][1]) for author, _ in base]
+        other = " ".join(_drawn(claim, 3, rng))
+        mine: dict[str, list[str]] = {
+            "another text": [other],
+            "many documents": [other] * _MANY,
+            "many different documents": [" ".join(_drawn(claim, 3, rng)) for _ in range(_MANY)],
+            "long": [" ".join(_drawn(claim, 3, rng) * _LONG)],
+            "empty": [""],
+            "unknown words": [" ".join(UNKNOWN)],
+            "capitals": [other.upper()],
+        }
+        for why, documents in mine.items():
+            for rows in (base, same):
+                rest: Input = tuple(rows[1:])
+                added: Input = tuple((rows[0][0], text) for text in documents)
+                yield (*added, *rest), (*rows[:1], *rest) if claim.neighbors == "replaced" else rest, why
+        yield (base[0],), () if claim.neighbors == "removed" else ((base[0][0], other),), "alone"
+
+
+def _drawn(claim: Claim, count: int, rng: Generator) -> tuple[str, ...]:
+    return tuple(claim.vocabulary[place] for place in rng.integers(0, len(claim.vocabulary), count).tolist())
+
+
+def _text(words: Input) -> Input:
+    return (" ".join(map(str, words)),)
+
+
+_MAKERS: Final[dict[str, Callable[[Claim, int, Generator], Iterator[tuple[Input, Input, str]]]]] = {
+    WORD: _words,
+    SEQUENCE: _lists,
+    BAG: _lists,
+    DOCUMENT: _texts,
+    AUTHOR: _collections,
+}
