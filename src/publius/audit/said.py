@@ -46,7 +46,8 @@ def counterexample(case: Case) -> tuple[str, str]:
     if case.kind in ("ratio", "exact", "carry"):
         claimed = case.claimed or 0.0
         after = f", each followed by {shown_input(case.inputs[2], case.unit)}" if case.kind == "carry" else ""
-        inputs = f"the inputs {first} and {second}{after}; claimed: no output is more than {_times(claimed)} as probable"
+        inputs = f"the inputs {first} and {second}{after}"
+        inputs += f"; claimed: no output is more than {_times(claimed)} as probable"
         if case.lower_bound > _IMPOSSIBLE:
             return inputs, f"{shown_event(case)} is possible for the first and impossible for the second"
         times = f"at least {_times(case.lower_bound)} as probable for the first (ln {case.lower_bound:.3g})"

@@ -26,7 +26,7 @@ def audit(
 ) -> int:
     """Check this installation, or a mechanism's claim.
 
-    Without options: known answers, laws of every mechanism. Exit 0, 70 if a check fails; of a target 1 if it is refuted.
+    Without options: known answers, laws of every mechanism; exit 70 if a check fails. A refuted target: exit 1.
 
     Parameters
     ----------

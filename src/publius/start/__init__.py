@@ -1,1 +1,1 @@
-"""``start``: the guided path over all rooms, as questions and steps over one record of answers, for terminal and page."""
+"""``start``: the guided path over all rooms: questions and steps over one record of answers."""

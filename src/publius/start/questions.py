@@ -60,8 +60,8 @@ def _of(answers: Answers, columns: tuple[str, ...]) -> Iterator[Question]:
     yield Question(
         "release", "What do readers need: the summary of the collection, labels for each document, or words?",
         "summary", ("summary", "labels", "words"),
-        "summary: counts, each author protected; labels: one noisy label a document; words: noisy bags, not hidden from "
-        "somebody who holds the texts",
+        "summary: counts, each author protected; labels: one noisy label a document; words: noisy bags, which do not "
+        "hide a text from somebody who holds it",
     )  # fmt: skip
     if columns and "text" not in columns and len(columns) > 1:
         yield Question("text_field", "Which column holds the texts?", None, columns)
