@@ -45,6 +45,21 @@ def run():
     return call
 
 
+@pytest.fixture(scope="session")
+def embeddings():
+    """60 words in 8 dimensions, neighbours about 2.5 apart."""
+    from toy import toy_embeddings
+
+    return toy_embeddings()
+
+
+@pytest.fixture
+def stored(embeddings, home):
+    """The name of the same vectors in the store."""
+    embeddings.save(home / "embeddings" / "toy")
+    return "toy"
+
+
 @pytest.fixture(autouse=True, scope="session")
 def no_network():
     """The suite asks no machine but this one."""

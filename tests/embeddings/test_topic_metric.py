@@ -1,37 +1,23 @@
-"""Word vectors learned from public labelled text."""
+"""Word vectors learned from public labelled text (theory, 7)."""
 
-import json
 import math
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
-
-from publius.cli import app
-from publius.documents.corpus import open_corpus
-from publius.errors import DataError, DocumentError, UsageError
-from publius.mechanisms.registry import make_mechanism
-from publius.settings import CountedWordSettings
-from publius.embeddings.embeddings import Embeddings
-from publius.embeddings.learning.reference import remembered_texts
-from publius.embeddings.learning.topic_metric import TopicMetric, centred_basis, clipped, log_odds
 from toy import WORDS
 
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return open_corpus(path, keep=("topic",), number=True)
+from publius.embeddings.topic_metric import clipped, fit_metric, log_odds
+from publius.errors import DataError, UsageError
 
 
-@pytest.fixture
-def two_topics(tmp_path):
-    """30 documents a topic; the first words of the list say one topic, the last the other, "bread" both."""
-    rows = []
+@pytest.fixture(scope="module")
+def two_topics():
+    """30 texts a topic; the first words of the list say one topic, the last the other, "bread" both."""
+    texts = []
     for i in range(60):
         pool = WORDS[:20] if i % 2 else WORDS[-20:]
-        words = [pool[(i + 3 * j) % 20] for j in range(8)]
-        rows.append({"text": " ".join(["the", "bread", *words]), "topic": "ab"[i % 2]})
-    return write(tmp_path / "public.jsonl", rows)
+        texts.append(" ".join(["the", "bread", *(pool[(i + 3 * j) % 20] for j in range(8))]))
+    return texts, ["ab"[i % 2] for i in range(60)]
 
 
 def test_log_odds_of_two_topics_are_one_number():
@@ -46,42 +32,37 @@ def test_more_topics_keep_the_distances_of_centred_log_odds():
     centred = logs - logs.mean(axis=1, keepdims=True)
     found = log_odds(counts, documents)
     assert found.shape == (3, 3)
-    np.testing.assert_allclose(np.linalg.norm(found[0] - found[1]), np.linalg.norm(centred[0] - centred[1]))
-    np.testing.assert_allclose(centred_basis(4).T @ centred_basis(4), np.eye(3), atol=1e-15)
+    np.testing.assert_allclose(found @ found.T, centred @ centred.T, atol=1e-12)
 
 
-def test_fit_puts_each_word_on_the_side_of_its_topic(two_topics):
-    found = TopicMetric("topic", words=40).fit(two_topics, name="topics")
+def test_each_word_is_on_the_side_of_its_topic_and_the_informative_ones_stay(two_topics):
+    found = fit_metric(*two_topics, name="topics", words=40)
     values = dict(zip(found.vocabulary, found.vectors[:, 0], strict=True))
-    assert found.dimension == 1
-    assert "the" not in found
-    assert all(value < 0 for word, value in values.items() if word in WORDS[:20] and word != "bread")
+    assert found.dimension == 1 and "the" not in found and len(values) == 40
+    assert all(value < 0 for word, value in values.items() if word in WORDS[:20])
     assert all(value > 0 for word, value in values.items() if word in WORDS[-20:] and word != "bread")
+    assert "bread" not in fit_metric(*two_topics, name="topics", words=12)
+    assert "must be public" in found.source["notice"] and found.source["topics"] == {"a": 30, "b": 30}
 
 
-def test_the_words_kept_are_the_informative_ones(two_topics):
-    found = TopicMetric("topic", words=12).fit(two_topics, name="topics")
-    assert found.size == 12
-    assert "bread" not in found
-
-
-def test_the_source_says_that_it_must_be_public(two_topics):
-    source = TopicMetric("topic").fit(two_topics, name="topics").source
-    assert "must be public" in source["notice"]
-    assert source["corpus"] == "public.jsonl"
-    assert source["topics"] == {"a": 30, "b": 30}
+def test_only_words_by_the_list_rule_stay(two_topics):
+    texts, labels = two_topics
+    named = [f"{text} qzqzq anna{' rarely' * (i < 4)}" for i, text in enumerate(texts)]
+    found = fit_metric(named, labels, name="t", words=2000)
+    assert "qzqzq" not in found and "rarely" not in found and "anna" in found
+    assert "qzqzq" in fit_metric(named, labels, name="t", extra={"qzqzq"})
+    with pytest.raises(DataError, match="may leave"):
+        fit_metric(named, labels, name="t", authors=["one", "two"] * 30)
 
 
 def test_clipping_shortens_and_keeps_the_direction(two_topics):
-    assert np.abs(TopicMetric("topic", clip=1.5).fit(two_topics, name="t").vectors).max() == pytest.approx(
-        1.5
-    )
+    assert np.abs(fit_metric(*two_topics, name="t", clip=1.5).vectors).max() == pytest.approx(1.5)
     np.testing.assert_allclose(clipped(np.array([[3.0, 4.0], [0.3, 0.4]]), 1.0), [[0.6, 0.8], [0.3, 0.4]])
 
 
 def test_a_mixed_metric_adds_squares(two_topics, embeddings):
-    plain = TopicMetric("topic", words=30, tokenizer="word2vec").fit(two_topics, name="t")
-    mixed = TopicMetric("topic", words=30, mix=embeddings, weight=0.5).fit(two_topics, name="m")
+    plain = fit_metric(*two_topics, name="t", words=30, tokenizer=embeddings.tokenizer)
+    mixed = fit_metric(*two_topics, name="m", words=30, mix=embeddings, weight=0.5)
     first, second = plain.vocabulary[0], plain.vocabulary[5]
 
     def squared(where):
@@ -90,47 +71,9 @@ def test_a_mixed_metric_adds_squares(two_topics, embeddings):
     assert squared(mixed) == pytest.approx(squared(plain) + 0.5 * squared(embeddings), rel=1e-5)
 
 
-@pytest.mark.parametrize("name", ["exponential", "tight", "laplace", "projected-laplace", "vickrey"])
-def test_every_mechanism_takes_it(two_topics, name):
-    found = TopicMetric("topic").fit(two_topics, name="topics")
-    assert make_mechanism(name, found, epsilon=0.5).guarantee.epsilon == 0.5
-
-
-def test_what_makes_no_metric_is_refused(tmp_path):
-    rows = [{"text": " ".join(WORDS), "topic": "a"}] * 9
+@pytest.mark.parametrize("wrong", [{"clip": 0.0}, {"words": 1}, {"weight": 1.0}, {"clip": math.nan}])
+def test_what_makes_no_metric_is_refused(two_topics, wrong):
+    with pytest.raises(UsageError):
+        fit_metric(*two_topics, name="t", **wrong)
     with pytest.raises(DataError, match="at least two"):
-        TopicMetric("topic").fit(write(tmp_path / "one.jsonl", rows), name="t")
-    rows = [*rows, {"text": "anchor", "topic": "b"}]
-    with pytest.raises(DataError, match="at least 50 texts use it"):
-        TopicMetric("topic", counted=CountedWordSettings(authors_at_least=50)).fit(
-            write(tmp_path / "few.jsonl", rows), name="t"
-        )
-    with pytest.raises(DocumentError, match="document 11"):
-        TopicMetric("topic").fit(write(tmp_path / "gap.jsonl", [*rows, {"text": "anchor"}]), name="t")
-    for wrong in ({"clip": 0.0}, {"words": 1}, {"weight": 1.0}, {"clip": math.nan}):
-        with pytest.raises(UsageError):
-            TopicMetric("topic", **wrong)
-
-
-def test_the_command_says_which_rare_words_become_public(tmp_path):
-    rows = [
-        {"text": f"{' '.join(WORDS[:9] if i % 2 else WORDS[-9:])}{' brontide' * (i < 6)}", "topic": "ab"[i % 2],
-         "by": str(i % 7)}
-        for i in range(42)
-    ]  # fmt: skip
-    write(tmp_path / "public.jsonl", rows)
-    command = ["embeddings", "fit", str(tmp_path / "public.jsonl"), "--label", "topic"]
-    result = CliRunner().invoke(app, [*command, "--name", "texts"])
-    said = " ".join(result.output.split())
-    assert "words of these vectors become public" in said
-    assert "No author is known" in said
-    assert "brontide 6" in said
-    result = CliRunner().invoke(
-        app, [*command, "--name", "people", "--author-field", "by", "--leave-out", "brontide"]
-    )
-    said = " ".join(result.output.split())
-    assert result.exit_code == 0, said
-    assert "Counted by authors; at least 5 use each" in said
-    assert "brontide" not in said
-    assert "brontide" not in Embeddings.load("people")
-    assert remembered_texts(Embeddings.load("people").folder) == (tmp_path / "public.jsonl", "text")
+        fit_metric(two_topics[0], ["a"] * 60, name="t")

@@ -20,7 +20,7 @@ from publius.distances.problem import (
 )
 from publius.distances.solver import MassArray
 from publius.errors import DataError
-from publius.settings import VectorSettings
+from publius.settings import EUCLIDEAN
 from publius.text.bag import UNKNOWN, Bag
 from publius.embeddings.embeddings import Embeddings
 
@@ -60,7 +60,7 @@ class TransportPlan:
 
 
 def earth_movers_distance(
-    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = VectorSettings.metric
+    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = EUCLIDEAN
 ) -> float:
     """Least mean distance to move the words of ``a`` to those of ``b`` (docs/theory.md section 1).
 
@@ -74,7 +74,7 @@ def earth_movers_distance(
 
 
 def transport_plan(
-    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = VectorSettings.metric
+    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = EUCLIDEAN
 ) -> TransportPlan:
     """`earth_movers_distance` with which word moves to which, and an upper bound that rounding cannot break."""
     left, right = points_of(a, embeddings), points_of(b, embeddings)
@@ -116,7 +116,7 @@ def _moving(
 def vector_transport(
     x: ArrayLike,
     y: ArrayLike,
-    metric: str | Ground = VectorSettings.metric,
+    metric: str | Ground = EUCLIDEAN,
     *,
     counts_x: ArrayLike | None = None,
     counts_y: ArrayLike | None = None,

@@ -10,7 +10,7 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.distances.ground import Ground, ground_distance, word_distances
 from publius.errors import DataError, PolicyError
-from publius.settings import VectorSettings
+from publius.settings import EUCLIDEAN
 from publius.text.bag import UNKNOWN
 from publius.embeddings.embeddings import Embeddings
 
@@ -18,7 +18,7 @@ _INACCURACY = 1 + 1e-9  # more than the relative error of a distance of two vect
 
 
 def word_by_word_distance(
-    a: Sequence[str], b: Sequence[str], embeddings: Embeddings, metric: str | Ground = VectorSettings.metric
+    a: Sequence[str], b: Sequence[str], embeddings: Embeddings, metric: str | Ground = EUCLIDEAN
 ) -> float:
     """The sum of d(a_i, b_i) over the positions of two sequences of N words, rounded up (R19).
 

@@ -20,7 +20,7 @@ from publius.distances.problem import (
     vectors_at,
 )
 from publius.errors import UsageError
-from publius.settings import VectorSettings
+from publius.settings import EUCLIDEAN
 from publius.text.bag import Bag
 from publius.embeddings.embeddings import Embeddings
 
@@ -62,7 +62,7 @@ def _block(
 def pairwise_distances(
     bags: Sequence[Bag],
     embeddings: Embeddings,
-    metric: str | Ground = VectorSettings.metric,
+    metric: str | Ground = EUCLIDEAN,
     *,
     others: Sequence[Bag] | None = None,
     table_bytes: int = TABLE_BYTES,
@@ -153,7 +153,7 @@ class NearestDocuments:
         self,
         bags: Sequence[Bag],
         embeddings: Embeddings,
-        metric: str | Ground = VectorSettings.metric,
+        metric: str | Ground = EUCLIDEAN,
         *,
         table_bytes: int = TABLE_BYTES,
     ) -> None:

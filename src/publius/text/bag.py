@@ -12,13 +12,12 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from types import MappingProxyType
-from typing import NoReturn, Protocol, cast, final
+from typing import NoReturn, Protocol, cast, final, get_args
 
 import numpy as np
 
 from publius.arrays import IndexArray, Rows
 from publius.errors import UnknownWordError, UsageError
-from publius.option import check
 from publius.settings import Between, TextSettings, UnknownPolicy
 from publius.text.drawn_bags import DrawnBags
 from publius.text.known_words import NOWHERE, IndexedVocabulary, PlacedWords, known_words
@@ -199,7 +198,11 @@ class Encoding:
 
     def __post_init__(self) -> None:
         profile_named(self.profile)
-        check(TextSettings, unknown=self.unknown)
+        if self.unknown not in get_args(UnknownPolicy):
+            raise UsageError(
+                f"no policy for unknown words is called {self.unknown!r:.40}: choose one of "
+                f"{', '.join(get_args(UnknownPolicy))}"
+            )
         if self.length is not None and (type(self.length) is not int or self.length < 1):
             raise UsageError(f"the length of a bag must be a whole number from 1, not {self.length!r}")
 

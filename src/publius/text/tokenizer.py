@@ -352,8 +352,7 @@ _FILE = "file:"
 OWN_LIST: Final = "file"
 """What a manifest calls a list of stop words that somebody gave."""
 
-_MOST_BYTES = 4 << 20
-_MOST_WORDS = 100_000
+_MOST_BYTES = 32 << 20
 _LONGEST_WORD = 64
 
 
@@ -381,7 +380,7 @@ class StopWords:
         if name == "none":
             return cls("none", frozenset())
         if name.startswith(_FILE):
-            return cls(OWN_LIST, _parse(_read(Path(name.removeprefix(_FILE))), "the stop word file"))
+            return cls(OWN_LIST, words_in_file(name.removeprefix(_FILE), "the stop word file"))
         if name in STOP_WORD_LANGUAGES:
             return _of_language(name)
         name = _LATEST.get(name, name)
@@ -420,16 +419,20 @@ def _of_language(name: str) -> StopWords:
     return StopWords(name, frozenset(word for word in words if not _NOT_IN_WORD.search(word)))
 
 
-def _read(path: Path) -> bytes:
+def words_in_file(path: str | Path, what: str) -> frozenset[str]:
+    """The words of a UTF-8 file, one a line, # comments, as the tokenizer writes words.
+
+    `StorageError` where the file cannot be read, `DataError`, naming the line, where it is no list.
+    """
     try:
-        with path.open("rb") as file:
+        with Path(path).open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
-        raise StorageError(f"cannot read the stop word file {str(path)!r}: {reason}") from None
+        raise StorageError(f"cannot read {what} {str(path)!r}: {reason}") from None
     if len(data) > _MOST_BYTES:
-        raise DataError(f"the stop word file has more than {_MOST_BYTES:,} bytes: give one word a line")
-    return data
+        raise DataError(f"{what} has more than {_MOST_BYTES:,} bytes: give one word a line")
+    return _parse(data, what)
 
 
 def _parse(data: bytes, where: str) -> frozenset[str]:
@@ -444,8 +447,6 @@ def _parse(data: bytes, where: str) -> frozenset[str]:
                 "give one word a line; a line that starts with # is a comment"
             )
         words.add(word)
-    if len(words) > _MOST_WORDS:
-        raise DataError(f"{where} has {len(words):,} words: at most {_MOST_WORDS:,} are accepted")
     return frozenset(words)
 
 

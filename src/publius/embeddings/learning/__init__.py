@@ -1,1 +1,0 @@
-"""Vectors learned from public text."""

@@ -1,0 +1,140 @@
+"""A metric made for the task: word vectors that hold what a word says of the topic, and nothing else (theory, 7).
+
+The theorem holds for any pseudometric on the vocabulary, so the metric says what a release may reveal. Here two words
+are as far apart as the odds they give for the topics, learned from *public* labelled text. Words that say the same of
+the topic are at distance 0 and become indistinguishable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import numpy as np
+
+from publius.arrays import Float64Array
+from publius.embeddings.embeddings import Embeddings
+from publius.errors import DataError, UsageError
+from publius.settings import AUTHORS_AT_LEAST, TextSettings
+from publius.text.list_rule import may_leave
+from publius.text.tokenizer import StopWords, tokenize
+
+WORDS: Final = 1000
+PUBLIC: Final = "learned from texts that must be public: the vectors tell of their words and topics"
+
+
+def fit_metric(
+    texts: Sequence[str],
+    labels: Sequence[str],
+    *,
+    name: str,
+    authors: Sequence[str | None] | None = None,
+    words: int = WORDS,
+    clip: float | None = None,
+    mix: Embeddings | None = None,
+    weight: float = 0.0,
+    tokenizer: str = "glove",
+    stop_words: str = TextSettings.stop_words,
+    at_least: int = AUTHORS_AT_LEAST,
+    extra: Collection[str] = (),
+    languages: Sequence[str] = ("en",),
+) -> Embeddings:
+    """Word vectors of log-odds of the topics, learned from public texts with labels; an embedding like any other.
+
+    Args:
+        texts: public texts.
+        labels: the topic of each; k distinct ones give k - 1 dimensions.
+        name: of the vectors.
+        authors: who wrote each, for the list rule (`publius.text.list_rule.may_leave`), as are ``at_least``, ``extra``
+            and ``languages``.
+        words: how many of the most informative words to keep.
+        clip: the longest allowed vector; None for no limit.
+        mix: vectors to mix in: d^2 = d_topic^2 + weight * d_mix^2; their tokenizer is used then.
+        weight: of ``mix``.
+        tokenizer: the profile that cuts the texts.
+        stop_words: the list of words left out.
+
+    Raises:
+        UsageError: numbers that make no metric.
+        DataError: fewer than two topics, or two words that may leave.
+    """
+    if words < 2:
+        raise UsageError("a topic metric needs at least 2 words")
+    if clip is not None and not (math.isfinite(clip) and clip > 0):
+        raise UsageError(f"clip must be a positive number, not {clip!r}")
+    if not (math.isfinite(weight) and weight >= 0) or (mix is None) != (weight == 0):
+        raise UsageError("give vectors to mix and a positive weight together")
+    if len(texts) != len(labels):
+        raise DataError(f"{len(texts)} public texts and {len(labels)} labels: give one label for each text")
+    profile, stops = mix.tokenizer if mix else tokenizer, StopWords.load(stop_words)
+    used = [{word for word in tokenize(text, profile) if word not in stops} for text in texts]
+    public = may_leave(used, authors, at_least=at_least, extra=extra, languages=languages)
+    topics = Counter(map(str, labels))
+    if len(topics) < 2:
+        raise DataError(f"the public texts have {len(topics)} topic: at least two are needed")
+    table = _counts(used, labels, [word for word in public if mix is None or word in mix], sorted(topics))
+    if len(table) < 2:
+        raise DataError(
+            f"{len(table)} words of the public texts may leave{' and are in the vectors to mix' if mix else ''}: "
+            "at least two are needed; give more texts, or a list of words of your own"
+        )
+    kept, vectors = _informative(table, np.array([topics[each] for each in sorted(topics)], float), words)
+    vectors = clipped(vectors, clip)
+    if mix is not None:
+        others = mix.vectors[[mix.places[word] for word in kept]]
+        vectors = np.concatenate([vectors, math.sqrt(weight) * others], axis=1)
+    source = {
+        "format": "topic-metric", "notice": PUBLIC, "topics": dict(sorted(topics.items())), "words": words,
+        "clip": clip, "stop_words": stop_words, "mix": mix.sha256 if mix else None, "weight": weight,
+        "at_least": at_least, "languages": list(languages),
+    }  # fmt: skip
+    return Embeddings.from_arrays(kept, vectors, name=name, tokenizer=profile, source=source)
+
+
+def _counts(
+    used: Sequence[set[str]], labels: Sequence[str], public: Collection[str], topics: Sequence[str]
+) -> dict[str, list[int]]:
+    """For each word the number of texts of each topic with it, by word."""
+    place = {topic: column for column, topic in enumerate(topics)}
+    counts: dict[str, list[int]] = defaultdict(lambda: [0] * len(topics))
+    allowed = set(public)
+    for words, label in zip(used, labels, strict=True):
+        column = place[str(label)]
+        for word in words & allowed:
+            counts[word][column] += 1
+    return {word: counts[word] for word in sorted(counts)}
+
+
+def _informative(
+    table: dict[str, list[int]], documents: Float64Array, most: int
+) -> tuple[list[str], Float64Array]:
+    """The words with the largest norm times root of count, most used first, and their log-odds."""
+    words, counts = list(table), np.array(list(table.values()), np.float64)
+    vectors, totals = log_odds(counts, documents), counts.sum(axis=1)
+    best = np.argsort(-np.sqrt((vectors**2).sum(axis=1) * totals), kind="stable")[:most]
+    best = best[np.lexsort((best, -totals[best]))]
+    return [words[place] for place in best.tolist()], vectors[best]
+
+
+def log_odds(counts: Float64Array, documents: Float64Array) -> Float64Array:
+    """Centred log-odds of the topics for each word, shape (words, k) -> (words, k - 1).
+
+    ``counts``: texts of each topic with the word; ``documents``: of each topic at all. For two topics the one number
+    is the difference of the two; for more, coordinates in an orthonormal basis of the centred vectors (Helmert's).
+    """
+    logs = np.log((counts + 0.5) / documents)
+    if (k := counts.shape[1]) == 2:
+        return np.asarray(logs[:, :1] - logs[:, 1:])
+    steps = np.arange(1, k)
+    basis = np.triu(np.ones((k, k - 1))) - np.eye(k, k - 1, -1) * steps
+    return np.asarray((logs - logs.mean(axis=1, keepdims=True)) @ (basis / np.sqrt(steps * (steps + 1))))
+
+
+def clipped(vectors: Float64Array, longest: float | None) -> Float64Array:
+    """Vectors shortened to at most ``longest``, in their direction."""
+    if longest is None:
+        return vectors
+    lengths = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
+    return np.asarray(vectors * np.minimum(1.0, longest / np.maximum(lengths, 1e-300)))

