@@ -1,1 +1,1 @@
-"""To be said by its owner."""
+"""Pages: one printed side each, details folded below; no script, nothing from outside, readable without pictures."""
