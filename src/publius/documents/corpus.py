@@ -1,0 +1,194 @@
+"""A corpus: documents in files, read in order as often as needed, or handed to workers a batch at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, final
+
+import msgspec
+
+from publius.documents.document import Document, Plan, Tally, check_columns, said, text_column
+from publius.documents.sources import Source, tables_of
+from publius.documents.tables import Chunk, Rows, Table
+from publius.errors import DataError
+from publius.files.reading import open_binary
+from publius.settings import Reading
+from publius.text.author_names import author_key
+
+OWN: Final = "id"
+"""The author field that makes each document its own author, where no column is called so."""
+
+
+class Note(NamedTuple):
+    """What the curator is told of the files: what, how often, and where."""
+
+    what: str
+    count: int
+    where: str
+
+
+@final
+class Batch(msgspec.Struct):
+    """Documents in order, from number ``first`` on; what travels to a worker is small and decoded there."""
+
+    first: int
+    chunk: Any
+    plan: Plan
+
+    def __len__(self) -> int:
+        return len(self.chunk)
+
+    def documents(self, tally: Tally | None = None) -> list[Document]:
+        """The documents; `DataError` with the row where one is malformed."""
+        make, rows = self.plan.document, self.chunk.values(self.plan, tally)
+        return [make(row, values, tally) for row, values in enumerate(rows, start=self.first)]
+
+
+@final
+class Corpus:
+    """Documents stored in files; iterate over it, as often as needed. Made by `open_corpus`."""
+
+    def __init__(self, source: Source, tables: Sequence[Table], plans: Sequence[Plan]) -> None:
+        """``source`` holds what was read from standard input as long as the corpus lives."""
+        self.source, self.tables, self.plans = source, tuple(tables), tuple(plans)
+        self._tally: Tally | None = None
+        self._count: int | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """Which columns make the documents of the first file."""
+        return self.plans[0]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the files, each once."""
+        return tuple(dict.fromkeys(name for table in self.tables for name in table.columns))
+
+    def __iter__(self) -> Iterator[Document]:
+        """The documents in order."""
+        tally = Tally()
+        count = 0
+        for batch in self._batches(500, tally):
+            found = batch.documents(tally)
+            count += len(found)
+            yield from found
+        self._tally, self._count = tally, count
+
+    def batches(self, size: int = 1000) -> Iterator[Batch]:
+        """The documents in order, at most ``size`` at a time, undecoded where that can be."""
+        return self._batches(size, None)
+
+    def _batches(self, size: int, tally: Tally | None) -> Iterator[Batch]:
+        first = 0
+        for table, plan in zip(self.tables, self.plans, strict=True):
+            for chunk in table.chunks(plan, size):
+                part = _named(chunk, plan, tally) if plan.nobody else chunk
+                if len(part):
+                    yield Batch(first, part, plan)
+                    first += len(part)
+
+    def count(self) -> int:
+        """How many documents there are."""
+        if self._count is None:
+            if self.plan.nobody or any(not hasattr(table, "count") for table in self.tables):
+                self._count = sum(map(len, self.batches()))
+            else:
+                self._count = sum(table.count() for table in self.tables)
+        return self._count
+
+    def digests(self) -> tuple[str, ...]:
+        """SHA-256 of each file."""
+        return tuple(_digest(path) for path in dict.fromkeys(table.path for table in self.tables))
+
+    def fingerprint(self, key: bytes) -> str:
+        """A keyed digest of the files and of how they are read, by which an interrupted run knows its input again."""
+        told = msgspec.json.encode(
+            [self.digests(), [msgspec.to_builtins(plan) for plan in self.plans]], order="sorted"
+        )
+        return hmac.new(key, told, hashlib.sha256).hexdigest()
+
+    def notes(self) -> list[Note]:
+        """What was noticed while it was read; it is read once for this."""
+        if self._tally is None:
+            for _ in self:
+                pass
+        several = len(self.tables) > 1
+        found: dict[str, tuple[int, str]] = {}
+        for table in self.tables:
+            where = table.name if several else ""
+            told = [(what, count, place) for what, (count, place) in table.told.items()]
+            for what, count, place in [*told, *((what, count, "") for what, count in table.tally.items())]:
+                before = found.get(what)
+                place = ", ".join(filter(None, (where, place)))
+                found[what] = (count, place) if before is None else (before[0] + count, "several files")
+        for what, count in (self._tally or {}).items():
+            found[what] = (found.get(what, (0, ""))[0] + count, found.get(what, (0, ""))[1])
+        for what, (count, place) in self.source.told.items():
+            found[what] = (count, place)
+        return [Note(what, count, place) for what, (count, place) in found.items()]
+
+
+def _named(chunk: Chunk, plan: Plan, tally: Tally | None) -> Rows:
+    """The rows whose author is somebody."""
+    return Rows([row for row in chunk.values(plan, tally) if author_key(said(row[2])) not in plan.nobody])
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open_binary(path) as stream:
+        while block := stream.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def open_corpus(
+    source: str | Path | Sequence[str | Path], reading: Reading = Reading(), *, id_field: str | None = None,
+    author_field: str | None = None, no_author: Sequence[str] = (), fields: Sequence[str] = (),
+) -> Corpus:  # fmt: skip
+    """The documents of a file, a folder, several of them, or ``-`` for standard input.
+
+    Args:
+        source: where they are. A folder gives the files in it, in the order of their names.
+        reading: how they are read, as the options of the command line.
+        id_field: column of ids; where a file is one document its name without the suffix.
+        author_field: column of authors; "id" where there is no such column makes each document its own author.
+        no_author: values of that column that name nobody; their rows are left out.
+        fields: further columns that each document carries.
+
+    Raises:
+        UsageError: an option that does not fit.
+        DataError: a file that is broken, of a kind that is not read, without the columns, or without any row.
+        StorageError: one that cannot be read.
+
+    """
+    opened = Source(source)
+    tables = tables_of(opened, reading)
+    plans = []
+    for table in tables:
+        columns = table.columns
+        if not columns:
+            raise DataError(f"{table.name} holds no document: check that it is the right file.")
+        own = author_field == OWN and OWN not in columns
+        plan = Plan(
+            text=text_column(columns, reading.text_field), author=None if own else author_field, own=own,
+            id=None if id_field == OWN and OWN not in columns else id_field, fields=(*fields,), raw=reading.raw,
+            keep_quotes=reading.keep_quotes, nobody=frozenset(map(author_key, no_author)),
+        )  # fmt: skip
+        check_columns(columns, [plan.author] if plan.author else [], "--author-field")
+        check_columns(columns, [plan.id] if plan.id else [], "--id-field")
+        check_columns(columns, fields)
+        plans.append(plan)
+    if not any(
+        len(chunk) for table, plan in zip(tables, plans, strict=True) for chunk in _first(table, plan)
+    ):
+        raise DataError(f"{opened.name} holds no document: check that it is the right file.")
+    return Corpus(opened, tables, plans)
+
+
+def _first(table: Table, plan: Plan) -> Iterator[Chunk]:
+    for chunk in table.chunks(plan, 1):
+        yield chunk
+        return

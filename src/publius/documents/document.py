@@ -1,0 +1,208 @@
+"""A document, and how the values of a row become one."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from publius.documents.clean import clean
+from publius.errors import DataError
+
+LONGEST_TEXT: Final = 16 * 2**20
+"""Characters after which a text is cut, whoever wrote it."""
+LONGEST_VALUE: Final = 256
+"""Characters after which an id or a declared value is cut."""
+OTHER_KIND: Final = "texts that are lists or objects, which count as empty"
+CUT: Final = f"texts cut after {LONGEST_TEXT:,} characters"
+
+Tally = Counter[str]
+"""How many rows there were of each thing that a curator is told about."""
+_BETWEEN: Final = "\n\n"  # the values of a path with several
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """A private text, its position among the documents (from 0), and what else is known of it."""
+
+    row: int
+    text: str
+    id: str | None = None
+    author: str | None = None
+    fields: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        """Without content: it may reach a log."""
+        return f"Document(row={self.row})"
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """Which values of a row make a document; small, as it travels to every worker."""
+
+    text: str
+    id: str | None = None
+    author: str | None = None
+    fields: tuple[str, ...] = ()
+    raw: bool = False
+    keep_quotes: bool = False
+    own: bool = False
+    """Each document is its own author."""
+    nobody: frozenset[str | None] = frozenset()
+    """Keys of authors who name nobody; their documents are left out."""
+
+    def names(self) -> tuple[str | None, ...]:
+        """The columns whose values `document` takes, in order."""
+        return (self.text, self.id, self.author, *self.fields)
+
+    def document(self, row: int, values: Sequence[Any], tally: Tally | None = None) -> Document:
+        """The document of these values of `names`."""
+        text = text_of(values[0], tally)
+        author = str(row) if self.own else said(values[2])
+        return Document(
+            row=row, text=text if self.raw else clean(text, keep_quotes=self.keep_quotes), id=said(values[1]),
+            author=author, fields=dict(zip(self.fields, values[3:], strict=True)) if self.fields else {},
+        )  # fmt: skip
+
+
+def text_of(value: Any, tally: Tally | None = None) -> str:
+    """The text of a value: no value refuses a row (rule 5)."""
+    if not isinstance(value, str):
+        if isinstance(value, (dict, list)):
+            if tally is not None:
+                tally[OTHER_KIND] += 1
+            return ""
+        value = said(value) or ""
+    if len(value) > LONGEST_TEXT:
+        if tally is not None:
+            tally[CUT] += 1
+        return value[:LONGEST_TEXT]
+    return str(value)
+
+
+def said(value: Any) -> str | None:
+    """A value of a table as people write it: whole numbers without a point, dates in ISO form; None for no value."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, list):
+        return "; ".join(sorted(filter(None, map(said, value)))) or None
+    try:
+        text = str(value)
+    except ValueError:  # a number of more digits than Python writes
+        return "a number of very many digits"
+    if isinstance(value, str) and not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    return text
+
+
+# Names of columns and paths into nested values -------------------------------------------------------------
+
+
+def steps_of(name: str) -> list[str]:
+    """The steps of a path: ``answers[].a`` is "answers", each "[]", "a"."""
+    return [step for part in name.split(".") for step in part.replace("[]", ".[]").split(".") if step]
+
+
+def pick(record: Mapping[str, Any], name: str | None) -> Any:
+    """The value at a column or path; None where the row has none. Several texts of a path are parted by an empty line."""
+    if name is None:
+        return None
+    if name in record or ("." not in name and "[]" not in name):
+        return record.get(name)
+    found = [each for each in _at(record, steps_of(name)) if each is not None]
+    if "[]" not in name:
+        return found[0] if found else None
+    return _BETWEEN.join(filter(None, (said(each) for each in found if not isinstance(each, (dict, list)))))
+
+
+def _at(value: Any, steps: Sequence[str]) -> list[Any]:
+    if not steps:
+        return [value]
+    if steps[0] == "[]":
+        return [found for each in value for found in _at(each, steps[1:])] if isinstance(value, list) else []
+    return _at(value[steps[0]], steps[1:]) if isinstance(value, dict) and steps[0] in value else []
+
+
+def paths_of(record: Mapping[str, Any], *, deepest: int = 4) -> list[str]:
+    """The columns of a row, and the paths to what is nested in it."""
+    found: dict[str, None] = {}
+
+    def walk(value: Any, path: str, depth: int) -> None:
+        if isinstance(value, dict) and value and depth < deepest:
+            for name, each in value.items():
+                walk(each, f"{path}.{name}" if path else str(name), depth + 1)
+        elif isinstance(value, list) and any(isinstance(each, dict) for each in value) and depth < deepest:
+            for each in value[:20]:
+                walk(each, f"{path}[]", depth + 1)
+        else:
+            found[path] = None
+
+    walk(record, "", 0)
+    return list(found)
+
+
+def text_column(columns: Sequence[str], asked: str | None) -> str:
+    """The column of texts: the one asked for, or text, or the only one. `DataError` lists the columns."""
+    if asked is not None:
+        check_columns(columns, [asked], "--text-field")
+        return asked
+    if "text" in columns:
+        return "text"
+    if len(columns) == 1:
+        return columns[0]
+    raise _missing("text", columns, "--text-field")
+
+
+def check_columns(columns: Sequence[str], wanted: Iterable[str], option: str | None = None) -> None:
+    """`DataError` unless each of the ``wanted`` is a column, or a path that begins with one."""
+    for name in wanted:
+        if columns.count(name) > 1:
+            raise DataError(f"{columns.count(name)} columns are called {name}: give each a name of its own")
+        nested = [*steps_of(name)][:1]
+        if name not in columns and not (
+            nested != [name] and any(each.startswith(nested[0]) for each in columns)
+        ):
+            raise _missing(name, columns, option)
+
+
+def _missing(name: str, columns: Sequence[str], option: str | None) -> DataError:
+    """Names of columns are said where they look like names: a table without a header begins with a text."""
+    if any(len(each) > 48 or len(each.split()) > 5 for each in columns):
+        return DataError(
+            f"No column {name}, and the first row does not look like names of columns: say --header-row N, or write a "
+            "row of names first."
+        ).among(columns)
+    listed = ", ".join(columns[:30]) + (f" and {len(columns) - 30} more" if len(columns) > 30 else "")
+    way_out = f" Use {option} {_proposed(columns)}." if option else ""
+    return DataError(f"No column {name}. Found: {listed}.{way_out}").among(columns)
+
+
+_LIKELY: Final = (
+    "text",
+    "body",
+    "message",
+    "comment",
+    "complaint",
+    "content",
+    "answer",
+    "review",
+    "letter",
+    "post",
+)
+_UNLIKELY: Final = ("id", "author", "date", "name", "label", "topic", "category")
+
+
+def _proposed(columns: Sequence[str]) -> str:
+    """The column to name in an example: by its name alone, never by its cells."""
+    for likely in _LIKELY:
+        for each in columns:
+            if likely in each.casefold():
+                return each
+    return next((each for each in columns if each.casefold() not in _UNLIKELY), "NAME")

@@ -1,0 +1,228 @@
+"""Where documents come from: files, folders, standard input; and which kind each is, told by its name or its content."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, final
+
+from publius.documents.tables import (
+    Json,
+    JsonLines,
+    Separated,
+    Table,
+    TextFile,
+    decoded,
+    head_of,
+    most_frequent,
+    whole_encoding,
+)
+from publius.errors import DataError, UsageError
+from publius.files.paths import os_errors, shown, usable
+from publius.settings import Reading
+
+DASH: Final = "-"
+_STANDARD: Final = {DASH, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
+_NOT_READ: Final = {
+    ".doc": ".docx", ".rtf": ".docx", ".odt": ".docx", ".msg": ".eml", ".pages": ".docx", ".wpd": ".docx",
+    ".numbers": ".xlsx", ".sav": ".csv", ".dta": ".csv", ".rds": ".csv", ".ppt": ".pdf", ".pptx": ".pdf",
+    ".zip": "a folder of what is in it", ".7z": "a folder of what is in it", ".rar": "a folder of what is in it",
+    ".pst": ".mbox", ".xml": ".csv or .jsonl", ".sqlite": ".csv", ".db": ".csv",
+}  # fmt: skip
+"""Kinds that are not read, and what to save them as."""
+_KINDS: Final = {
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".psv": "csv",
+    ".txt": "txt", ".text": "txt", ".md": "txt", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow",
+    ".feather": "arrow", ".xlsx": "sheets", ".xlsm": "sheets", ".xlsb": "sheets", ".xls": "sheets", ".ods": "sheets",
+    ".docx": "docx", ".pdf": "pdf", ".html": "html", ".htm": "html", ".eml": "eml", ".mbox": "mbox",
+}  # fmt: skip
+
+
+class File(NamedTuple):
+    """One file: its place, what messages call it, and its kind."""
+
+    path: Path
+    name: str
+    kind: str
+
+
+@final
+class Source:
+    """The files of what a user named. Standard input and pipes are read once, into memory without a name."""
+
+    def __init__(self, given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> None:
+        """`UsageError` for nothing and for a terminal."""
+        self.given = [given] if isinstance(given, (str, os.PathLike)) else list(given)
+        if not self.given:
+            raise UsageError("name a file, a folder, or - for standard input.")
+        self.told: dict[str, tuple[int, str]] = {}
+        self._held: list[Any] = []
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "standard input" if _is_standard(self.given[0]) else shown(self.given[0])
+
+    def files(self, *, subfolders: bool) -> list[File]:
+        """Every file, in order; those of a folder by name."""
+        found: list[File] = []
+        for each in self.given:
+            if _is_standard(each):
+                path = self._spooled(_standard_bytes())
+                found.append(File(path, "standard input", kind_of(path, "")))
+                continue
+            path = usable(Path(each).expanduser())
+            with os_errors("open", each):
+                mode = path.stat().st_mode
+            if stat.S_ISDIR(mode):
+                found += self._in_folder(path, subfolders=subfolders)
+            elif stat.S_ISREG(mode):
+                found.append(File(path, shown(each), kind_of(path, str(each))))
+            else:
+                with os_errors("read", each), path.open("rb") as stream:
+                    held = self._spooled(iter(lambda: stream.read(2**20), b""))
+                found.append(File(held, shown(each), kind_of(held, "")))
+        return found
+
+    def _in_folder(self, folder: Path, *, subfolders: bool) -> list[File]:
+        found: list[File] = []
+        left = deeper = 0
+        with os_errors("look into", folder):
+            paths = sorted(folder.rglob("*") if subfolders else folder.iterdir())
+        for path in paths:
+            if (
+                any(part.startswith(".") for part in path.relative_to(folder).parts)
+                or path.name == "Thumbs.db"
+            ):
+                continue
+            if path.is_dir():
+                deeper += not subfolders
+            elif (suffix := suffix_of(path.name)) in _KINDS and path.is_file():
+                found.append(File(path, shown(path), kind_of(path, path.name)))
+            elif suffix in _NOT_READ:
+                raise DataError(
+                    f"{shown(folder)} holds files {suffix}, which are not read: save them as {_NOT_READ[suffix]}."
+                )
+            else:
+                left += 1
+        if left:
+            self.told["files of no kind that is read, left out"] = (left, shown(folder))
+        if deeper:
+            self.told["folders within the folder, left out without --subfolders"] = (deeper, shown(folder))
+        if not found:
+            raise DataError(
+                f"{shown(folder)} holds no file that is read: name a folder of .txt, .docx, .pdf or tables."
+            )
+        return found
+
+    def _spooled(self, blocks: Iterable[bytes]) -> Path:
+        if hasattr(os, "memfd_create"):
+            held: Any = os.fdopen(os.memfd_create("documents", os.MFD_CLOEXEC), "wb", buffering=0)
+            path = Path(f"/proc/{os.getpid()}/fd/{held.fileno()}")
+        else:
+            held = tempfile.NamedTemporaryFile(prefix="publius-")  # noqa: SIM115  # lives as long as the corpus
+            path = Path(held.name)
+        for block in blocks:
+            held.write(block)
+        held.flush()
+        self._held.append(held)
+        return path
+
+
+def _is_standard(given: str | os.PathLike[str]) -> bool:
+    return os.fspath(given) in _STANDARD
+
+
+def _standard_bytes() -> Iterable[bytes]:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError("standard input is a terminal: send documents to it, or name a file.")
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:  # a notebook or a test gave text
+        return [sys.stdin.read().encode("utf-8", "surrogateescape")]
+    return iter(lambda: stream.read(2**20), b"")
+
+
+def suffix_of(name: str) -> str:
+    """The suffix that tells the kind, in small letters; .gz is none."""
+    return Path(name.lower().removesuffix(".gz")).suffix
+
+
+def kind_of(path: Path, name: str) -> str:
+    """The kind of a file by its name, else by how it begins. `DataError` for one that is not read."""
+    suffix = suffix_of(name)
+    if suffix in _NOT_READ:
+        raise DataError(f"{shown(name)} is of a kind that is not read: save it as {_NOT_READ[suffix]}.")
+    kind = _KINDS.get(suffix)
+    if kind is None or kind in ("json", "jsonl"):
+        kind = kind_of_content(head_of(path), kind)
+    return kind
+
+
+def kind_of_content(head: bytes, named: str | None = None) -> str:
+    """The kind of what begins so; ``named`` json or jsonl are told apart."""
+    if named is None:
+        for mark, kind in ((b"%PDF", "pdf"), (b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"From ", "mbox")):
+            if head.startswith(mark):
+                return kind
+        if head.startswith(b"PK\3\4"):
+            return "docx" if b"word/" in head else "sheets"
+        if head.startswith(b"\xd0\xcf\x11\xe0"):
+            return "sheets"
+    whole = whole_encoding(head, Reading())
+    text = (head.decode(whole, "ignore") if whole else decoded(head)).lstrip("\ufeff \t\r\n")
+    if text.startswith("["):
+        return "json"
+    if text.startswith("{"):
+        return "jsonl" if _is_object(text.partition("\n")[0]) or len(head) >= 2**16 else "json"
+    if named is not None:
+        return named
+    if text[:200].lower().startswith(("<!doctype html", "<html")):
+        return "html"
+    return "csv" if _is_table(text) else "txt"
+
+
+def _is_object(line: str) -> bool:
+    import json
+
+    try:
+        return isinstance(json.loads(line, strict=False), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_table(text: str) -> bool:
+    """Whether text begins with a row of names: short, all different, and one of them text or a next row as wide."""
+    import csv
+
+    lines = text.splitlines()
+    delimiter = most_frequent(text)
+    try:
+        rows = list(zip(range(2), csv.reader(lines[:50], delimiter=delimiter), strict=False))
+    except csv.Error:
+        return False
+    if not rows:
+        return False
+    header = [cell.strip() for cell in rows[0][1]]
+    named = all(0 < len(cell) <= 40 and len(cell.split()) <= 4 for cell in header) and len({*header}) == len(
+        header
+    )
+    if "text" in header:
+        return named
+    return named and len(header) > 1 and len(rows) == 2 and len(rows[1][1]) == len(header)
+
+
+def tables_of(source: Source, reading: Reading) -> list[Table]:
+    """A table for each file, or for those files together that one reader takes."""
+    tables: list[Table] = []
+    for file in source.files(subfolders=reading.subfolders):
+        kind = "csv" if file.kind == "txt" and reading.delimiter else file.kind
+        kind = "txt" if reading.lines and kind in ("csv", "txt") else kind
+        reader = {"jsonl": JsonLines, "json": Json, "csv": Separated, "txt": TextFile}.get(kind)
+        if reader is None:
+            raise DataError(f"{file.name} is of a kind that is not read.")
+        tables.append(reader(file.path, file.name, reading))
+    return tables

@@ -1,0 +1,541 @@
+"""Files become rows: JSON lines, JSON, separated values and plain text, each read as its format says.
+
+Every row of a well-formed file is a document (rule 5); what the format lacks is an error with the row's number, and no
+message holds a value. An encoding is decided row by row: UTF-8, else cp1252.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, final
+
+import msgspec
+
+from publius.documents.document import Plan, Tally, paths_of, pick
+from publius.errors import DataError, UsageError
+from publius.files.reading import open_binary, read_bytes_limited
+from publius.settings import Reading
+
+ROW_LIMIT: Final = 256 * 2**20
+"""Longest line of JSON in bytes, and largest file that is read as a whole."""
+CHUNK_LIMIT: Final = 16 * 2**20
+"""Bytes or characters after which a chunk is full, however few rows it has."""
+NULLS: Final = "rows with null characters, which are left out of them"
+CP1252: Final = "rows that are not UTF-8, read as windows-1252"
+IMPORT_IDS: Final = "further header rows (a survey platform's), which are left out"
+_HEAD: Final = 2**16
+_PEEKED: Final = 200
+"""Rows of JSON whose columns count."""
+_MARKS: Final = (
+    (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)  # fmt: skip
+_ODD: Final = re.compile("[\0\udc80-\udcff]")
+_DECODER: Final = msgspec.json.Decoder()
+
+
+class Chunk(ABC):
+    """Rows under way to a worker."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def values(self, plan: Plan, tally: Tally | None) -> Iterable[Sequence[Any]]:
+        """Of each row the values of `Plan.names`."""
+
+
+@final
+class Rows(Chunk):
+    """Rows that are values already."""
+
+    def __init__(self, rows: list[Sequence[Any]]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def values(self, plan: Plan, tally: Tally | None) -> Iterable[Sequence[Any]]:
+        """As they are."""
+        return self._rows
+
+
+@final
+class Lines(Chunk):
+    """Lines of JSON as bytes, decoded where they arrive."""
+
+    def __init__(self, lines: list[bytes], first: int, path: str) -> None:
+        self._lines, self._first, self._path = lines, first, path
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpacked, (b"\n".join(self._lines), self._first, self._path)
+
+    def records(self, tally: Tally | None) -> list[dict[str, Any]]:
+        """The object of each line; `DataError` where one holds none."""
+        try:
+            found = _DECODER.decode_lines(b"\n".join(self._lines))
+            if len(found) == len(self._lines) and all(map(dict.__instancecheck__, found)):
+                return found
+        except (ValueError, RecursionError):
+            pass
+        return [
+            _object(line, tally, lambda row=row: f"{self._path}, row {row}")  # type: ignore[misc]
+            for row, line in enumerate(self._lines, start=self._first + 1)
+        ]
+
+    def values(self, plan: Plan, tally: Tally | None) -> Iterable[Sequence[Any]]:
+        """Picked out of each object."""
+        names = plan.names()
+        if any(name is not None and ("." in name or "[" in name) for name in names):
+            return [[pick(record, name) for name in names] for record in self.records(tally)]
+        return [[record.get(name) for name in names] for record in self.records(tally)]
+
+
+def _unpacked(data: bytes, first: int, path: str) -> Lines:
+    return Lines(data.split(b"\n"), first, path)
+
+
+def _object(line: bytes, tally: Tally | None, place: Callable[[], str]) -> dict[str, Any]:
+    """The object of one line that may be odd: another encoding, null characters, half a surrogate pair, NaN."""
+    tally = Tally() if tally is None else tally
+    if b"\0" in line:
+        tally[NULLS] += 1
+        line = line.replace(b"\0", b"")
+    try:
+        value = json.loads(decoded(line, tally), strict=False, parse_int=_whole)
+    except RecursionError:
+        tally["rows nested too deeply to read, which count as empty texts"] += 1
+        return {}
+    except ValueError as error:
+        column = f" from column {error.colno} on" if isinstance(error, json.JSONDecodeError) else ""
+        raise DataError(f"{place()}: not JSON{column}; write one object a line.") from None
+    if not isinstance(value, dict):
+        raise DataError(f"{place()}: not an object but {_kind_of(value)}; write one object a line.")
+    return value
+
+
+def _whole(digits: str) -> int | str:
+    return int(digits) if len(digits) < 400 else digits
+
+
+def _kind_of(value: object) -> str:
+    names = {bool: "true or false", str: "a string", list: "a list", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def decoded(data: bytes, tally: Tally | None = None) -> str:
+    """UTF-8, else cp1252; the bytes that it lacks as in Latin-1."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        if tally is not None:
+            tally[CP1252] += 1
+        return _CP1252_OF.decode(data)
+
+
+class _Windows:
+    """cp1252 with its five gaps filled as in Latin-1."""
+
+    def __init__(self) -> None:
+        self._table = "".join(bytes([each]).decode("cp1252", "replace") for each in range(256))
+        self._table = "".join(
+            chr(place) if each == "\ufffd" else each for place, each in enumerate(self._table)
+        )
+
+    def decode(self, data: bytes) -> str:
+        import codecs
+
+        return codecs.charmap_decode(data, "strict", self._table)[0]
+
+
+_CP1252_OF: Final = _Windows()
+
+
+# Files ----------------------------------------------------------------------------------------------------
+
+
+class Table(ABC):
+    """Rows of one file. ``encoding`` None is each row's own."""
+
+    encoding: str | None = None
+
+    def __init__(self, path: Path, name: str, reading: Reading) -> None:
+        """``name`` is what messages call it."""
+        self.path, self.name, self.reading = path, name, reading
+        self.told: dict[str, tuple[int, str]] = {}
+        """What was seen when it was opened: how often, and where."""
+        self.tally = Tally()
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, and of nested values."""
+
+    @abstractmethod
+    def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
+        """Its rows, at most ``size`` at a time."""
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Its rows whole, for the curator's look."""
+        columns = self.columns
+        plan = Plan(text=columns[0], fields=columns)
+        for chunk in self.chunks(plan, 500):
+            for values in chunk.values(plan, None):
+                yield dict(zip(columns, values[3:], strict=True))
+
+
+def whole_encoding(head: bytes, reading: Reading) -> str | None:
+    """The encoding that decides a whole file: what was typed, or its byte order mark; None for row by row.
+
+    Text of UTF-16 without a mark is told by the first two characters: no text has a null in every second byte.
+    """
+    if reading.encoding is not None:
+        try:
+            import codecs
+
+            name = codecs.lookup(reading.encoding).name
+            "".encode(name)
+        except (LookupError, ValueError):
+            raise UsageError(
+                f"no encoding {reading.encoding!r:.40}: name one such as utf-16 or iso-8859-15."
+            ) from None
+        return "utf-8-sig" if name == "utf-8" and head.startswith(_MARKS[0][0]) else name
+    for mark, name in _MARKS:
+        if head.startswith(mark):
+            return name
+    if len(head) >= 4 and head[1] == head[3] == 0 and head[0] and head[2]:
+        return "utf-16-le"
+    if len(head) >= 4 and head[0] == head[2] == 0 and head[1] and head[3]:
+        return "utf-16-be"
+    return None
+
+
+def head_of(path: Path) -> bytes:
+    """Its first bytes, unpacked."""
+    with open_binary(path) as stream:
+        return stream.read(_HEAD)
+
+
+@final
+class JsonLines(Table):
+    """An object a line; lines without anything are none."""
+
+    def __init__(self, path: Path, name: str, reading: Reading) -> None:
+        super().__init__(path, name, reading)
+        head = head_of(path)
+        self._whole = whole_encoding(head, reading)
+        self.encoding = {"utf-8-sig": "utf-8"}.get(self._whole or "", self._whole)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Those of its first rows."""
+        lines: list[bytes] = []
+        for found in self._lines(_PEEKED):
+            lines = found
+            break
+        named: dict[str, None] = {}
+        for record in Lines(lines, 0, self.name).records(None):
+            named |= dict.fromkeys([*record, *paths_of(record)])
+        return tuple(named)
+
+    def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
+        """Bytes, undecoded."""
+        first = 0
+        for lines in self._lines(size):
+            yield Lines(lines, first, self.name)
+            first += len(lines)
+
+    def count(self) -> int:
+        """How many rows it has, told without decoding them."""
+        return sum(map(len, self._lines(10_000)))
+
+    def _lines(self, size: int) -> Iterator[list[bytes]]:
+        """Lines that hold something, ``size`` at a time."""
+        held: list[bytes] = []
+        weight = 0
+        for lines in self._blocks():
+            for line in lines:
+                if line and not line.isspace():
+                    held.append(line)
+                    weight += len(line)
+                    if len(held) == size or weight > CHUNK_LIMIT:
+                        yield held
+                        held, weight = [], 0
+        if held:
+            yield held
+
+    def _blocks(self) -> Iterator[list[bytes]]:
+        """Its bytes in UTF-8, block by block, cut into lines."""
+        with open_binary(self.path) as raw:
+            if self._whole not in (None, "utf-8", "utf-8-sig"):
+                text = io.TextIOWrapper(raw, self._whole, errors="replace", newline="\n")
+                while some := text.readlines(2**20):
+                    yield [line.encode("utf-8", "replace") for line in some]
+                return
+            if self._whole == "utf-8-sig":
+                raw.read(3)
+            rest: list[bytes] = []
+            while block := raw.read(2**20):
+                lines = block.split(b"\n")
+                rest.append(lines[0])
+                if len(lines) > 1:
+                    lines[0] = b"".join(rest)
+                    rest = [lines.pop()]
+                    yield lines
+                elif sum(map(len, rest)) > ROW_LIMIT:
+                    raise DataError(
+                        f"{self.name} has a line of more than {ROW_LIMIT >> 20} MiB: is it JSON lines?"
+                    )
+            yield [b"".join(rest)]
+
+
+class Held(Table):
+    """A file that is read as a whole, for its format has no rows to read one by one."""
+
+    @cached_property
+    def _records(self) -> list[dict[str, Any]]:
+        return self.load()
+
+    @abstractmethod
+    def load(self) -> list[dict[str, Any]]:
+        """Its rows."""
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Those of its first rows."""
+        named: dict[str, None] = {}
+        for record in self._records[:_PEEKED]:
+            named |= dict.fromkeys([*record, *paths_of(record)])
+        return tuple(named)
+
+    def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
+        """Out of memory."""
+        names = plan.names()
+        for start in range(0, len(self._records), size):
+            yield Rows([[pick(each, name) for name in names] for each in self._records[start : start + size]])
+
+    def count(self) -> int:
+        """How many rows it has."""
+        return len(self._records)
+
+
+@final
+class Json(Held):
+    """A list of objects or of strings, also as the one list of an object; or one object alone."""
+
+    def load(self) -> list[dict[str, Any]]:
+        """`DataError` for any other JSON."""
+        data = read_bytes_limited(self.path, ROW_LIMIT)
+        whole = whole_encoding(data[:_HEAD], self.reading)
+        self.encoding = whole
+        text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
+        if "\0" in text:
+            self.tally[NULLS] += 1
+            text = text.replace("\0", "")
+        try:
+            value = json.loads(text, strict=False, parse_int=_whole)
+        except RecursionError:
+            raise DataError(
+                f"{self.name} is nested too deeply: write JSON lines, an object a document."
+            ) from None
+        except ValueError as error:
+            column = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+            raise DataError(
+                f"{self.name} is not JSON{column}: write a list of objects, or JSON lines."
+            ) from None
+        if isinstance(value, dict):
+            lists = [
+                each
+                for each in value.values()
+                if isinstance(each, list) and each and isinstance(each[0], dict)
+            ]
+            value = lists[0] if len(lists) == 1 and "text" not in value else [value]
+        if not isinstance(value, list):
+            raise DataError(f"{self.name} holds {_kind_of(value)}: write a list of objects, or JSON lines.")
+        for row, each in enumerate(value, start=1):
+            if not isinstance(each, (dict, str)):
+                raise DataError(f"{self.name}, row {row}: not an object but {_kind_of(each)}.")
+        return [each if isinstance(each, dict) else {"text": each} for each in value]
+
+
+@final
+class Separated(Table):
+    """RFC 4180 with the delimiter that its header has most; with ``--quotes none`` each line is a row."""
+
+    def __init__(self, path: Path, name: str, reading: Reading) -> None:
+        super().__init__(path, name, reading)
+        head = head_of(path)
+        self._whole = whole_encoding(head, reading)
+        self.encoding = {"utf-8-sig": "utf-8"}.get(self._whole or "", self._whole)
+        text = head.decode(self._whole, "ignore") if self._whole else decoded(head)
+        self._skipped = (reading.header_row or 1) - 1
+        if self._skipped < 0:
+            raise UsageError("--header-row counts from 1.")
+        self.delimiter = reading.delimiter and _delimiter(reading.delimiter)
+        if self.delimiter is None:
+            self.delimiter = most_frequent(text, self._skipped)
+        csv.field_size_limit(sys.maxsize)
+        self._further = 0
+        self.columns  # noqa: B018  # a file without a header is refused when it is opened
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The header's."""
+        rows = itertools.islice(self._rows(), self._skipped, self._skipped + 3)
+        header = next(rows, None)
+        if header is None:
+            raise DataError(f"{self.name} has no row {self._skipped + 1} with names of columns.")
+        while header and not header[-1].strip() and len(header) > 1:
+            header = header[:-1]
+        following = list(rows)
+        if self.reading.header_row is None and len(following) == 2 and _are_import_ids(following[1]):
+            self._further = 2
+            self.told[IMPORT_IDS] = (2, "rows 2 and 3")
+        return tuple(each.strip() for each in header)
+
+    def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
+        """Values, as strings."""
+        columns = list(self.columns)
+        places = [
+            None if name is None else columns.index(name) if name in columns else -1 for name in plan.names()
+        ]
+        held: list[Sequence[Any]] = []
+        weight = 0
+        for row in self._body():
+            held.append([None if place is None or place < 0 else row[place] for place in places])
+            weight += len(row[places[0] or 0])
+            if len(held) == size or weight > CHUNK_LIMIT:
+                yield Rows(held)
+                held, weight = [], 0
+        if held:
+            yield Rows(held)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Its rows whole."""
+        for row in self._body():
+            yield dict(zip(self.columns, row, strict=False))
+
+    def count(self) -> int:
+        """How many rows it has."""
+        return sum(1 for _ in self._body())
+
+    def _body(self) -> Iterator[list[str]]:
+        width = len(self.columns)
+        rows = itertools.islice(self._rows(), self._skipped + 1 + self._further, None)
+        for number, row in enumerate(rows, start=self._skipped + 2 + self._further):
+            if len(row) != width:
+                if len(row) > width and not any(each.strip() for each in row[width:]):
+                    row = row[:width]  # delimiters at the end of each line
+                else:
+                    raise DataError(
+                        f"{self.name}, row {number}: {len(row)} fields where the header has {width}. Write it again with "
+                        "quotation marks, or say --quotes none if it has none."
+                    )
+            yield row
+
+    def _rows(self) -> Iterator[list[str]]:
+        """Every record of the file; lines without anything are none, but of a single column they are texts."""
+        alone = None
+        number = 0
+        self.tally = Tally()
+        with open_binary(self.path) as raw:
+            if self._whole:
+                text = io.TextIOWrapper(raw, self._whole, errors="replace", newline="")
+            else:
+                text = io.TextIOWrapper(raw, "utf-8", errors="surrogateescape", newline="")
+            odd = [False]
+            style: dict[str, Any] = {"delimiter": self.delimiter, "strict": True}
+            if self.reading.quotes == "none":
+                style = {"delimiter": self.delimiter, "quoting": csv.QUOTE_NONE, "quotechar": None}
+            try:
+                for number, row in enumerate(csv.reader(_watched(text, odd), **style), start=1):
+                    if odd[0]:
+                        odd[0] = False
+                        row = self._mended(row)
+                    if not row:
+                        if not alone:
+                            continue
+                        row = [""]
+                    elif alone is None:
+                        alone = len(row) == 1 and number > self._skipped
+                    yield row
+            except csv.Error as error:
+                raise DataError(self._broken(str(error), number + 1)) from None
+
+    def _broken(self, error: str, number: int) -> str:
+        if "unexpected end" in error:
+            return (
+                f"{self.name}, row {number}: a quotation mark opens a field that never ends. Say --quotes none if the file "
+                "is written without quotation marks."
+            )
+        return (
+            f"{self.name}, row {number}: text after a closing quotation mark. Write it again with marks inside fields "
+            "doubled, or say --quotes none if it is written without quotation marks."
+        )
+
+    def _mended(self, row: list[str]) -> list[str]:
+        """The row in its own encoding, without null characters."""
+        if any("\0" in cell for cell in row):
+            self.tally[NULLS] += 1
+            row = [cell.replace("\0", "") for cell in row]
+        if self._whole is None and _ODD.search("".join(row)):
+            self.tally[CP1252] += 1
+            row = [_CP1252_OF.decode(cell.encode("utf-8", "surrogateescape")) for cell in row]
+        return row
+
+
+def _watched(lines: Iterable[str], odd: list[bool]) -> Iterator[str]:
+    """The lines; says when one holds a null character or a byte that is not UTF-8."""
+    for line in lines:
+        if "\0" in line or (not line.isascii() and _ODD.search(line)):
+            odd[0] = True
+        yield line
+
+
+def most_frequent(text: str, skipped: int = 0) -> str:
+    """The delimiter that the header has most, outside of quotation marks; a comma where it has none."""
+    lines = text.splitlines()[skipped : skipped + 1] or [""]
+    bare = re.sub(r'"[^"]*"', "", lines[0])
+    return max(",;\t|", key=bare.count)
+
+
+def _delimiter(said: str) -> str:
+    named = {"tab": "\t", r"\t": "\t"}.get(said, said)
+    if len(named) != 1 or named in '"\r\n':
+        raise UsageError("--delimiter takes one character, or tab.")
+    return named
+
+
+def _are_import_ids(row: Sequence[str]) -> bool:
+    """Whether each cell is what Qualtrics writes under a name: a format, which no respondent can write into all cells."""
+    filled = [cell for cell in row if cell.strip()]
+    return len(filled) > 0 and all(cell.startswith('{"ImportId"') and cell.endswith("}") for cell in filled)
+
+
+@final
+class TextFile(Held):
+    """A text, or a text a line."""
+
+    def load(self) -> list[dict[str, Any]]:
+        """One document; with ``--lines`` one a line."""
+        data = read_bytes_limited(self.path, ROW_LIMIT)
+        self.encoding = whole = whole_encoding(data[:_HEAD], self.reading)
+        if not self.reading.lines:
+            text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
+            return [{"text": text.removeprefix("\ufeff"), "id": Path(self.name.strip("'\"")).stem}]
+        lines = data.decode(whole, "replace").encode().split(b"\n") if whole else data.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        return [{"text": decoded(each, self.tally).removeprefix("\ufeff").rstrip("\r")} for each in lines]
