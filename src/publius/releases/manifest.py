@@ -23,7 +23,7 @@ class _Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The base of all records here: frozen, by keyword, unknown keys refused."""
 
 
-class PublicInput(_Record):
+class PublicInput(_Record, frozen=True, kw_only=True):
     """Something public that a release was made with: texts, vectors, an encoder, a word list.
 
     Attributes:
@@ -41,7 +41,7 @@ class PublicInput(_Record):
     trained: str | None = None
 
 
-class Accuracy(_Record):
+class Accuracy(_Record, frozen=True, kw_only=True):
     """How often a classifier is right, measured on public texts by cross-validation, with a 95 % interval.
 
     Attributes:
@@ -59,7 +59,7 @@ class Accuracy(_Record):
     by_label: dict[str, Share] = {}
 
 
-class ClassifierFacts(_Record):
+class ClassifierFacts(_Record, frozen=True, kw_only=True):
     """Which classifier answered."""
 
     name: str
@@ -68,21 +68,21 @@ class ClassifierFacts(_Record):
     accuracy: Accuracy | None = None
 
 
-class Pair(_Record):
+class Pair(_Record, frozen=True, kw_only=True):
     """An (epsilon, delta) pair, such as that after shuffling."""
 
     epsilon: Positive
     delta: Share
 
 
-class AuthorFacts(_Record):
+class AuthorFacts(_Record, frozen=True, kw_only=True):
     """What holds for an author: at most so many documents leave, and epsilon for what they say, all together."""
 
     documents: Annotated[int, Meta(ge=1)]
     epsilon: Positive
 
 
-class _Manifest(_Record):
+class _Manifest(_Record, frozen=True, kw_only=True):
     manifest_version: int = VERSION
     publius_version: str
     private: bool
@@ -92,7 +92,7 @@ class _Manifest(_Record):
     files: dict[str, str] = {}
 
 
-class LabelManifest(_Manifest, tag_field="kind", tag="labels"):
+class LabelManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="labels"):
     """A label for each document: randomized response on a classifier's answer.
 
     Attributes:
@@ -121,7 +121,7 @@ class LabelManifest(_Manifest, tag_field="kind", tag="labels"):
     author: AuthorFacts | None = None
 
 
-class WordManifest(_Manifest, tag_field="kind", tag="words"):
+class WordManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="words"):
     """The words of each document as noisy bags: epsilon * N * E between documents at Earth Mover's distance E.
 
     Attributes:
@@ -157,7 +157,7 @@ class WordManifest(_Manifest, tag_field="kind", tag="words"):
     author: AuthorFacts | None = None
 
 
-class SummaryManifest(_Manifest, tag_field="kind", tag="summary"):
+class SummaryManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="summary"):
     """What a collection says: noisy counts, each author protected.
 
     Attributes:

@@ -1,1 +1,1 @@
-"""To be said by its owner."""
+"""Who maps batches of a corpus to private pieces: processes of this machine, or Spark."""

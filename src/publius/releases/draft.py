@@ -1,0 +1,205 @@
+"""A release that is being drawn: private until it is whole, paid for, and its key is gone.
+
+Beside OUTPUT lies ``OUTPUT.publius-run``, its owner's only: the run key, a keyed digest of what is read, finished
+private pieces, and the folder that will leave. The order of a run (rules 7, 8, 14): all pieces, the debit, the key
+durably deleted, the note in the register, the rename. A run that is killed can go on with ``resume``: before the
+debit it has its key, and what it computes again is the same noise; after it there is no key, and nothing is drawn.
+"""
+
+from __future__ import annotations
+
+import hmac
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar, final
+
+import msgspec
+
+from publius.errors import DataError, UsageError
+from publius.files import (
+    AnyPath,
+    check_new_folder,
+    os_errors,
+    own_folder,
+    place_folder,
+    private_folder,
+    shown,
+    sync,
+    write_file,
+)
+from publius.files.folders import sync_tree
+from publius.files.writing import remove_secret
+from publius.noise.randomness import KEY_BYTES, RunKey, entropy
+from publius.releases.manifest import Manifest, decoded, encoded
+from publius.releases.register import MANIFEST, digests, note
+
+if TYPE_CHECKING:
+    from publius.privacy.ledger import Ledger
+
+M = TypeVar("M", bound=Manifest)
+
+SUFFIX: Final = ".publius-run"
+_KEY, _INPUT, _PAID, _PIECES, _RELEASE = "key", "input", "paid", "pieces", "release"
+
+
+@final
+@dataclass(slots=True)
+class Draft:
+    """An unfinished release; see `Draft.open`.
+
+    Attributes:
+        folder: what will leave; whatever lies in it when `finish` is called.
+        work: for private pieces, which are kept for a run that goes on.
+        key: of the run.
+        placed: the manifest of a release that was drawn and paid for by a run that was killed; nothing is drawn again.
+        charges: what is debited of each author's account.
+        ledger: where; None where nothing is.
+    """
+
+    output: Path
+    folder: Path
+    work: Path
+    key: RunKey = field(repr=False)
+    ledger: Ledger | None = None
+    charges: Mapping[str, Fraction] = field(default_factory=dict, repr=False)
+    placed: Manifest | None = None
+    noted: bool = True
+
+    @staticmethod
+    @contextmanager
+    def open(
+        output: AnyPath,
+        *,
+        ledger: Ledger | None = None,
+        charges: Mapping[str, Fraction] | None = None,
+        resume: bool = False,
+        fingerprint: Callable[[bytes], str] | None = None,
+        seed: int | None = None,
+        noted: bool = True,
+    ) -> Iterator[Draft]:
+        """A draft of ``output``; what is half-made goes when the block ends otherwise, but for a run to be resumed.
+
+        Args:
+            output: the folder of the release, new or empty.
+            ledger: where ``charges`` are debited; they can be set on the draft until `finish`.
+            charges: amounts for each author.
+            resume: go on with what a killed run of the same output left, and keep what this one leaves.
+            fingerprint: a keyed digest of all that the run reads and does; `DataError` where a resumed run's differs.
+            seed: of an experiment, never of a release.
+            noted: whether the release is noted as made here.
+        """
+        target = Path(output).absolute()
+        home = target.with_name(target.name + SUFFIX)
+        with own_folder(home) as fresh:
+            if (home / _PAID).exists():
+                if not resume:
+                    raise UsageError(
+                        f"a run of {shown(output)} was drawn, paid for and stopped before it had its place: go on with "
+                        f"--resume, or remove {shown(home)} to give it up"
+                    )
+                manifest = _place(target, home, noted=noted)
+                with private_folder(target.parent) as nowhere:
+                    yield Draft(target, nowhere, nowhere, RunKey.fresh(), placed=manifest)
+                return
+            if not (fresh or resume):
+                _clear(home)
+            try:
+                check_new_folder(output)
+                yield _begun(target, home, ledger, charges or {}, fingerprint, seed, noted=noted)
+                if home.exists() and not resume:
+                    _remove(home)
+            except BaseException:
+                if not (resume and (home / _KEY).exists()) and not (home / _PAID).exists():
+                    _remove(home)
+                raise
+
+    def finish(self, manifest: M) -> M:
+        """Debit, delete the key, note the release and give it its place; the manifest with its files' digests."""
+        if self.placed is not None:
+            return self.placed  # type: ignore[return-value]  # the same run, so the same kind
+        home = self.folder.parent
+        complete = msgspec.structs.replace(manifest, files=digests(self.folder))
+        with write_file(self.folder / MANIFEST, 0o600) as file:
+            file.write(encoded(complete))
+        with os_errors("write", self.folder):
+            sync_tree(self.folder)
+        if self.ledger is not None and self.charges:
+            self.ledger.spend(self.charges)
+        with write_file(home / _PAID, 0o600) as file:
+            file.write(b"drawn and paid for\n")
+        _place(self.output, home, noted=self.noted)
+        return complete
+
+
+def _begun(
+    target: Path,
+    home: Path,
+    ledger: Ledger | None,
+    charges: Mapping[str, Fraction],
+    fingerprint: Callable[[bytes], str] | None,
+    seed: int | None,
+    *,
+    noted: bool,
+) -> Draft:
+    with os_errors("write", home):
+        kept = (home / _KEY).read_bytes() if (home / _KEY).exists() else None
+        if kept is None:
+            _clear(home)  # pieces without their key are of no use
+            secret = entropy() if seed is None else RunKey.seeded(seed).expose()
+            with write_file(home / _KEY, 0o600) as file:
+                file.write(secret + bytes([seed is not None]))
+        else:
+            secret = kept[:KEY_BYTES]
+        key = RunKey(secret, seeded_run=seed is not None)
+        said = fingerprint(key.derive("input")) if fingerprint is not None else ""
+        if (home / _INPUT).exists():
+            if not hmac.compare_digest((home / _INPUT).read_text(), said):
+                raise DataError(
+                    f"the unfinished run in {shown(home)} was of another input or had other options: repeat it as it "
+                    "was, or remove that folder to give it up; nothing of it was released"
+                )
+        else:
+            with write_file(home / _INPUT, 0o600) as file:
+                file.write(said.encode())
+        shutil.rmtree(home / _RELEASE, ignore_errors=True)
+        (home / _RELEASE).mkdir(0o700)
+        (home / _PIECES).mkdir(0o700, exist_ok=True)
+    return Draft(target, home / _RELEASE, home / _PIECES, key, ledger, charges, noted=noted)
+
+
+def _place(target: Path, home: Path, *, noted: bool) -> Manifest:
+    """What follows the debit; each step can be done again by a run that goes on."""
+    remove_secret(home / _KEY)
+    with os_errors("remove", home):
+        shutil.rmtree(home / _PIECES, ignore_errors=True)
+        if not (home / _RELEASE).exists():  # it had its place when the run was killed
+            content = (target / MANIFEST).read_bytes()
+        else:
+            content = (home / _RELEASE / MANIFEST).read_bytes()
+            if noted:
+                note(content)
+            place_folder(home / _RELEASE, target)
+    _remove(home)
+    return decoded(content, shown(target))
+
+
+def _clear(home: Path) -> None:
+    """Remove what is in the working folder, the secret first."""
+    remove_secret(home / _KEY)
+    for each in home.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+        else:
+            each.unlink()
+
+
+def _remove(home: Path) -> None:
+    with os_errors("remove", home):
+        if home.exists():
+            _clear(home)
+            home.rmdir()
+            sync(home.parent)

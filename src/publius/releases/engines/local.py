@@ -1,0 +1,25 @@
+"""Pieces by processes of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from publius.files.pool import mapped
+from publius.files.progress import counted
+
+Work = Callable[[Any, Path], None]
+"""Makes one private piece of a batch, in one step; picklable."""
+
+
+def make_pieces(
+    work: Work, batches: Iterable[tuple[Any, Path]], *, workers: int | None, total: int = 0
+) -> None:
+    """``work(batch, path)`` for every batch whose piece is not there yet."""
+    for _ in counted(mapped(_make, work, batches, workers=workers), total):
+        pass
+
+
+def _make(work: Work, given: tuple[Any, Path]) -> None:
+    work(*given)

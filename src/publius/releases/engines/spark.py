@@ -1,0 +1,158 @@
+"""Pieces by Spark: the same pieces as on one machine, on a folder that driver and executors share.
+
+The driver writes each batch as a private file beside the run key; one task a core makes every so-many-th piece of
+them, and plain files carry everything: Python gets no data through Spark, and the key never leaves that folder. A
+task that is tried again makes the same bytes, since noise is a function of the key and the row; a piece has its name
+when it is whole, so which of two tasks was quicker changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import publius.errors
+from publius.errors import PubliusError, StorageError, UsageError, extra, place_of
+from publius.files import private
+from publius.files.child import safe_start, searched
+from publius.files.progress import stage
+from publius.releases.engines.local import Work
+
+
+def make_pieces(
+    work: Work, batches: Iterable[tuple[Any, Path]], *, folder: Path, master: str | None, workers: int | None
+) -> None:
+    """``work(batch, path)`` for every batch, by Spark; ``folder`` is one that all its machines see.
+
+    `UsageError` where no session can be had, what a task raised where that is an error of ours.
+    """
+    spooled = folder / "spooled"
+    shutil.rmtree(spooled, ignore_errors=True)
+    spooled.mkdir(0o700)
+    try:
+        count = 0
+        with stage("handing documents to Spark"):
+            for count, given in enumerate(batches, start=1):
+                _write(spooled / str(count), given)
+        if not count:
+            return
+        _write(spooled / "work", work)
+        session, own = _session(master, workers)
+        try:
+            with stage("Spark is at work"):
+                _run(session.sparkContext, str(spooled), count)
+        finally:
+            if own:
+                session.stop()
+    finally:
+        shutil.rmtree(spooled, ignore_errors=True)
+
+
+def _write(path: Path, what: Any) -> None:
+    with open(path, "xb", opener=private) as file:
+        pickle.dump(what, file, pickle.HIGHEST_PROTOCOL)
+
+
+def _run(context: Any, spooled: str, count: int) -> None:
+    tasks = min(count, max(int(context.defaultParallelism), 1))
+    folders = tuple(searched())
+    numbers = context.parallelize(range(tasks), tasks)
+    try:
+        found = numbers.map(_Task(spooled, count, tasks, folders)).collect()
+    except Exception as error:  # Spark's messages quote what a worker was doing
+        raise StorageError(
+            f"Spark could not finish ({type(error).__name__}): its own log says where. With --resume the run goes on"
+        ) from None
+    for failed in found:
+        if failed is not None:
+            kind = getattr(publius.errors, failed[0], PubliusError)
+            raise (kind if kind is not publius.errors.MissingExtraError else UsageError)(failed[1])
+
+
+class _Task:
+    """What one task does: every ``tasks``-th piece; an error of ours is an answer, so that it is not tried again."""
+
+    def __init__(self, spooled: str, count: int, tasks: int, folders: tuple[str, ...]) -> None:
+        self.spooled, self.count, self.tasks, self.folders = spooled, count, tasks, folders
+
+    def __call__(self, number: int) -> tuple[str, str] | None:
+        from threadpoolctl import threadpool_limits
+
+        sys.path += [each for each in self.folders if each not in sys.path]  # last: what the user named
+        try:
+            with threadpool_limits(1):
+                work = _read(self.spooled, "work")
+                for place in range(number + 1, self.count + 1, self.tasks):
+                    work(*_read(self.spooled, str(place)))
+        except PubliusError as error:
+            return type(error).__name__, str(error)
+        except Exception as error:  # its message and its trace may hold words of a document (rule 17)
+            raise RuntimeError(f"a task failed: {place_of(error)}") from None
+        return None
+
+
+def _read(spooled: str, name: str) -> Any:
+    with open(os.path.join(spooled, name), "rb") as file:
+        return pickle.load(file)  # noqa: S301  # written by the driver in a folder of its own
+
+
+def _session(master: str | None, workers: int | None) -> tuple[Any, bool]:
+    """A session and whether it is ours to stop."""
+    with extra("spark", "pyspark"):
+        from pyspark.sql import SparkSession
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active, False
+    if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
+        raise UsageError("Spark needs Java 17, and there is no java here: install it, or use --engine local")
+    where = master or f"local[{workers or os.cpu_count() or 1}]"
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(where).appName("publius")
+    for name, value in _settings(where, workers).items():
+        builder = builder.config(name, value)
+    try:
+        with _quiet_start(where), safe_start():
+            return builder.getOrCreate(), True
+    except Exception as error:
+        raise UsageError(
+            f"no Spark session with the master {where!r} ({type(error).__name__}): check its address and Java 17"
+        ) from None
+
+
+def _settings(master: str, workers: int | None) -> dict[str, str]:
+    here = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    loopback = master.startswith("local") or "//127.0.0.1" in master or "//localhost" in master
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.executorEnv.OMP_NUM_THREADS": "1",
+        "spark.executorEnv.PYTHONSAFEPATH": "1",  # nothing from the folder it starts in
+        **(here if loopback else {}),
+        **({"spark.cores.max": str(workers)} if workers else {}),
+    }
+
+
+@contextmanager
+def _quiet_start(master: str) -> Iterator[None]:
+    """On this machine, Spark's warnings of its host name and of what it does without are no news to anybody.
+
+    A Spark that somebody has set up keeps its own way of logging.
+    """
+    chosen = {"SPARK_HOME", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS"} & os.environ.keys()
+    if chosen or not master.startswith("local"):
+        yield
+        return
+    with resources.as_file(resources.files(__package__) / "log4j2.properties") as file:
+        os.environ["SPARK_SUBMIT_OPTS"] = f"-Dlog4j2.configurationFile={file.as_uri()}"
+        try:
+            yield
+        finally:
+            del os.environ["SPARK_SUBMIT_OPTS"]

@@ -1,0 +1,102 @@
+"""The register "made here": which releases this installation has drawn, by their manifests' digests (rule 14).
+
+A manifest holds the digests of all other files of its folder, and the register the manifest's, so one equality covers
+rows, tables, pages, order and white space. It holds digests of public files only. It protects against a folder that
+was changed, not against who can write in this home: that person could change the program as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from publius.errors import DataError, PolicyError
+from publius.files import os_errors, private, read_bytes_limited, read_lines, shown
+from publius.files.reading import files_sha256
+from publius.releases.manifest import Manifest, decoded
+
+MANIFEST: Final = "manifest.json"
+
+
+def register_path() -> Path:
+    """Where the register is, ``$PUBLIUS_HOME/releases.jsonl``."""
+    from publius.embeddings.catalogue import store_root
+
+    return store_root().parent / "releases.jsonl"
+
+
+def note(manifest: bytes) -> None:
+    """Add a manifest to the register, durably."""
+    path = register_path()
+    line = {
+        "sha256": hashlib.sha256(manifest).hexdigest(),
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    with os_errors("write", path):
+        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        with open(path, "ab", opener=private) as file:
+            file.write(
+                b"\n" * (not _ends_line(path)) + json.dumps(line).encode() + b"\n"
+            )  # in one step, at the end
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _ends_line(path: Path) -> bool:
+    """False after a line that a crash has torn."""
+    with open(path, "rb") as file:
+        if not file.seek(0, os.SEEK_END):
+            return True
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
+
+
+def stands_in_register(manifest: bytes) -> bool:
+    """Whether this installation has drawn the release with these bytes as its manifest."""
+    path, wanted = register_path(), hashlib.sha256(manifest).hexdigest().encode()
+    return path.exists() and any(b'"' + wanted + b'"' in line for _, line in read_lines(path))
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file of a release but its manifest, by name; `DataError` for what is no plain file."""
+    found = {}
+    with os_errors("read", folder):
+        for path in sorted(folder.rglob("*")):
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                raise DataError(f"{shown(path)} is no plain file: a release holds none but those")
+            if path.is_dir() and any(path.iterdir()):
+                continue
+            name = path.relative_to(folder).as_posix()
+            if name != MANIFEST:
+                found[name] = files_sha256([path]) if path.is_file() else "an empty folder"
+    return found
+
+
+def whole(folder: str | os.PathLike[str]) -> tuple[Manifest, bytes]:
+    """The manifest of a release and its bytes; `DataError` unless the folder holds exactly the files that it names."""
+    place = Path(folder)
+    content = read_bytes_limited(place / MANIFEST)
+    manifest = decoded(content, shown(place / MANIFEST))
+    found = digests(place)
+    if found != manifest.files:
+        wrong = sorted(
+            name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name)
+        )
+        raise DataError(
+            f"{shown(folder)} is not as it was drawn: {', '.join(map(repr, wrong[:3]))} was changed"
+        )
+    return manifest, content
+
+
+def made_here(folder: str | os.PathLike[str]) -> Manifest:
+    """The manifest of a release that this installation has drawn and nobody has changed; `PolicyError` otherwise."""
+    manifest, content = whole(folder)
+    if not stands_in_register(content):
+        raise PolicyError(
+            f"{shown(folder)} was not made by this installation, or was changed: draw it here to sign it"
+        )
+    return manifest

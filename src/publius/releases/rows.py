@@ -1,0 +1,342 @@
+"""The rows of a release: a worker's private piece of them, and the public file that one process makes of all pieces.
+
+A line of a piece is the row without its id, behind the document's own id where ids leave. The public order of rows is
+drawn for the run, from the number of rows alone, but where ids leave: then it is that of the documents.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+import msgspec
+
+from publius.errors import StorageError, UsageError
+from publius.files import open_binary, private, write_file
+from publius.noise.randomness import RunKey
+
+if TYPE_CHECKING:
+    from publius.mechanisms.mechanism import Outcome
+    from publius.settings import Format
+
+RESERVED: Final = ("id", "label", "size", "bag", "word", "count", "words", "counts", "text", "warning")
+"""Names that a row has of its own; no kept column may have one."""
+
+NAMES: Final = {"labels": "labels", "words": "bags"}
+_BUCKET: Final = 64 * 2**20
+"""Bytes of rows that are put in order at once."""
+_GROUP: Final = 1024  # rows of a row group, and of a table at once
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a piece says of itself, for the curator: rows, words looked up, unknown ones, padding, counts of labels."""
+
+    rows: int = 0
+    seen: int = 0
+    unknown: int = 0
+    padding: int = 0
+    labels: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: Tally) -> Tally:
+        labels = Counter(self.labels)
+        labels.update(other.labels)
+        return Tally(
+            self.rows + other.rows,
+            self.seen + other.seen,
+            self.unknown + other.unknown,
+            self.padding + other.padding,
+            labels,
+        )
+
+
+# Pieces ---------------------------------------------------------------------------------------------------
+
+
+def row_of(
+    outcome: Outcome, kept: Mapping[str, Any] | None = None, warning: str | None = None
+) -> dict[str, Any]:
+    """The fields of a released row but its id: label, size, bag or words, warning, kept columns.
+
+    The words of a bag come in the order of the alphabet: nothing else about their order is written.
+    """
+    row: dict[str, Any] = {}
+    if outcome.label is not None:
+        row["label"] = outcome.label
+    if outcome.words is not None:
+        row |= {"size": len(outcome.words), "words": list(outcome.words)}
+    elif outcome.bag is not None:
+        counts = outcome.bag.counts
+        row |= {"size": outcome.bag.size, "bag": {word: counts[word] for word in sorted(counts)}}
+    if warning is not None:
+        row["warning"] = warning
+    return {**row, **kept} if kept else row
+
+
+def write_piece(path: Path, lines: Sequence[bytes], tally: Tally) -> None:
+    """A private piece, which has its name when it is whole; its last line says how many rows it has."""
+    last = msgspec.json.encode(replace(tally, rows=len(lines)))
+    with write_file(path, 0o600, durable=False) as file:
+        file.write(b"".join(lines) + last + b"\n")
+
+
+def tally_of(path: Path) -> Tally | None:
+    """What a finished piece says of itself; None of one that is not there or that a crash of the machine has torn."""
+    if not path.exists():
+        return None
+    content = path.read_bytes()
+    start = content.rfind(b"\n", 0, -1) + 1
+    try:
+        tally = msgspec.json.decode(content[start:], type=Tally)
+    except msgspec.MsgspecError:
+        return None
+    return tally if content.count(b"\n") == tally.rows + 1 else None
+
+
+def _lines(pieces: Iterable[Path]) -> Iterator[bytes]:
+    for piece in pieces:
+        with open_binary(piece) as file:
+            before = None
+            for line in file:
+                if before is not None:
+                    yield before
+                before = line  # the last one is the tally
+
+
+# The public file -------------------------------------------------------------------------------------------
+
+
+def write_rows(
+    pieces: Sequence[Path],
+    folder: Path,
+    key: RunKey,
+    *,
+    rows: int,
+    kind: str,
+    format: Format,
+    ids: bool,
+    keep: Sequence[str] = (),
+    labelled: bool = False,
+) -> dict[str, Any] | None:
+    """Write the rows of all pieces as one public file in ``folder``; the first of them, None where there are none."""
+    work = pieces[0].parent if pieces else folder
+    lines = _with_ids(_lines(pieces)) if ids else _numbered(_in_secret_order(pieces, work, rows, key))
+    name = f"{NAMES[kind]}.jsonl" if format == "jsonl" else f"rows.{format}"
+    found: list[bytes] = []
+    with open(folder / name, "xb", opener=private) as file:
+        _WRITERS[format](file, _remembered(lines, found), keep, labelled)
+    return msgspec.json.decode(found[0]) if found else None
+
+
+def _remembered(lines: Iterator[bytes], first: list[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        if not first:
+            first.append(line)
+        yield line
+
+
+def _with_ids(lines: Iterator[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        id, _, rest = line.partition(b"\t")
+        yield b'{"id":' + id + b"," + rest[1:]
+
+
+def _numbered(lines: Iterator[bytes]) -> Iterator[bytes]:
+    for number, line in enumerate(lines, start=1):
+        yield b'{"id":"%d",' % number + line[line.index(b"\t") + 2 :]
+
+
+def _in_secret_order(pieces: Sequence[Path], work: Path, rows: int, key: RunKey) -> Iterator[bytes]:
+    """All lines in an order that depends on the run key and the number of rows alone; memory holds one bucket."""
+    order = RunKey(key.derive("order")).rng("").permutation(rows)
+    size = sum(piece.stat().st_size for piece in pieces)
+    if size <= _BUCKET:
+        placed: list[bytes] = [b""] * rows
+        for place, line in zip(order.tolist(), _lines(pieces), strict=True):
+            placed[place] = line
+        yield from placed
+        return
+    folder = work / "order"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(0o700)
+    count = min(-(-size // _BUCKET), 512)
+    buckets = [open(folder / str(number), "xb", opener=private) for number in range(count)]  # noqa: SIM115
+    try:
+        for place, line in zip(order, _lines(pieces), strict=True):
+            buckets[int(place) * count // rows].write(b"%020d" % place + line)
+    finally:
+        for bucket in buckets:
+            bucket.close()
+    for number in range(count):
+        path = folder / str(number)
+        yield from (line[20:] for line in sorted(path.read_bytes().splitlines(keepends=True)))
+        path.unlink()
+    folder.rmdir()
+
+
+def _write_json(file: BinaryIO, lines: Iterator[bytes], keep: Sequence[str], labelled: bool) -> None:
+    file.writelines(lines)
+
+
+def _write_csv(file: BinaryIO, lines: Iterator[bytes], keep: Sequence[str], labelled: bool) -> None:
+    """A row a document, or a row for each of its words; what a spreadsheet would calculate gets an apostrophe."""
+    header: list[str] = []
+    text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+    made = csv.writer(text, lineterminator="\r\n")
+    for line in lines:
+        row = msgspec.json.decode(line)
+        cells = {name: _cell(value) for name, value in row.items() if name not in ("bag", "words")}
+        if not header:
+            last = ["word", "count"] if "bag" in row else ["position", "word"] if "words" in row else []
+            header = [*cells, *last]
+            made.writerow(map(spreadsheet_safe, header))
+        words = row["bag"].items() if "bag" in row else enumerate(row["words"], 1) if "words" in row else [()]
+        for more in words:
+            made.writerow([*cells.values(), *map(spreadsheet_safe, more)])
+    if not header:
+        made.writerow(["id", *(["label"] if labelled else []), *keep])
+    text.detach()
+
+
+def _write_parquet(file: BinaryIO, lines: Iterator[bytes], keep: Sequence[str], labelled: bool) -> None:
+    """A row a document; a bag is a map of its words to their counts. Kept values are texts."""
+    from publius.errors import extra
+
+    with extra("parquet", "pyarrow"):
+        import pyarrow as pa
+        from pyarrow import parquet
+
+    schema: Any = None
+    writer: Any = None
+    for rows in _groups(lines):
+        records = [_flat(msgspec.json.decode(line), keep) for line in rows]
+        if writer is None:
+            kinds = {
+                "size": pa.int64(),
+                "words": pa.list_(pa.string()),
+                "bag": pa.map_(pa.string(), pa.int64()),
+            }
+            schema = pa.schema([(name, kinds.get(name, pa.string())) for name in records[0]])
+            writer = parquet.ParquetWriter(file, schema, compression="zstd")
+        writer.write_table(pa.Table.from_pylist(records, schema=schema))
+    if writer is None:
+        names = ["id", *(["label"] if labelled else []), *keep]
+        writer = parquet.ParquetWriter(
+            file, pa.schema([(name, pa.string()) for name in names]), compression="zstd"
+        )
+    writer.close()
+
+
+_WRITERS: Final = {"jsonl": _write_json, "csv": _write_csv, "parquet": _write_parquet}
+
+
+def _groups(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
+    group: list[bytes] = []
+    for line in lines:
+        group.append(line)
+        if len(group) == _GROUP:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _flat(row: dict[str, Any], keep: Sequence[str]) -> dict[str, Any]:
+    for name in keep:
+        row[name] = None if row[name] is None else _text(row[name])
+    if (bag := row.get("bag")) is not None:
+        row["bag"] = [*bag.items()]
+    return row
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _cell(value: Any) -> Any:
+    return "" if value is None else spreadsheet_safe(_text(value))
+
+
+_BEGINS: Final = r'((?:^|[;\t\r\n])[ "]*)'
+"""Where a cell begins, also for a spreadsheet that separates cells by semicolons, as in German, or by tabs."""
+
+_TO_MARK: Final = re.compile(_BEGINS + "(?='*[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20])")
+
+
+def spreadsheet_safe(value: Any) -> Any:
+    """``value``, with an apostrophe where a spreadsheet would read a formula: in front, and behind a separator."""
+    return _TO_MARK.sub(r"\1'", value) if isinstance(value, str) else value
+
+
+def unmarked(text: str) -> str:
+    """A text of a table without the apostrophes of `spreadsheet_safe`."""
+    return re.sub(_BEGINS + "'(?='*[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20])", r"\1", text)
+
+
+def csv_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a small public table."""
+    lines = io.StringIO()
+    made = csv.writer(lines, lineterminator="\r\n")
+    made.writerow(columns)
+    made.writerows([spreadsheet_safe(cell) for cell in row] for row in rows)
+    with open(path, "xb", opener=private) as file:
+        file.write(lines.getvalue().encode())
+
+
+def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a release in whichever format, as they are in JSON lines."""
+    for name in NAMES.values():
+        if (path := folder / f"{name}.jsonl").exists():
+            with open_binary(path) as file:
+                for line in file:
+                    yield msgspec.json.decode(line)
+            return
+    if (folder / "rows.csv").exists():
+        yield from _read_csv(folder / "rows.csv")
+    elif (folder / "rows.parquet").exists():
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(folder / "rows.parquet") as file:
+            for batch in file.iter_batches(_GROUP):
+                for row in batch.to_pylist():
+                    if "bag" in row:
+                        row["bag"] = dict(row["bag"])
+                    yield row
+    else:
+        raise StorageError("a release without rows: a summary has tables alone")
+
+
+def _read_csv(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        current: dict[str, Any] | None = None
+        for read in csv.DictReader(file):
+            cells: dict[str, Any] = {name: unmarked(value) for name, value in read.items()}
+            word, count, position = (cells.pop(name, None) for name in ("word", "count", "position"))
+            if current is None or current["id"] != cells["id"] or word is None:
+                if current is not None:
+                    yield current
+                current = cells
+                if "size" in cells:
+                    current["size"] = int(cells["size"])
+            if count is not None:
+                current.setdefault("bag", {})[word] = int(count)
+            elif position is not None:
+                current.setdefault("words", []).append(word)
+        if current is not None:
+            yield current
+
+
+def check_kept(keep: Sequence[str]) -> None:
+    """`UsageError` when a kept column has a name of a row's own, or is named twice."""
+    if clash := next((name for name in keep if name in RESERVED or keep.count(name) > 1), None):
+        raise UsageError(
+            f"a kept column cannot be called {clash!r} here, or is named twice: rename it in the file"
+        )

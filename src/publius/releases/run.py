@@ -1,0 +1,458 @@
+"""A release of labels or words from a corpus: refusals, pieces, the public files, the debit, the folder.
+
+What leaves depends on the documents through the mechanism alone: how many rows there are is public (rule 4). Refusals
+come before the draw and look at no text; what was seen of texts is told to the curator and leaves nowhere (rule 5).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+import msgspec
+
+from publius import __version__
+from publius.errors import PolicyError, UsageError
+from publius.files import AnyPath
+from publius.files.progress import stage
+from publius.noise.randomness import RunKey
+from publius.releases.draft import Draft
+from publius.releases.manifest import (
+    Accuracy,
+    AuthorFacts,
+    ClassifierFacts,
+    LabelManifest,
+    Pair,
+    PublicInput,
+    WordManifest,
+)
+from publius.releases.rows import Tally, check_kept, csv_table, row_of, tally_of, write_piece, write_rows
+from publius.settings import LARGEST_LOCAL_EPSILON, Leaving, Run
+from publius.text.author_names import author_key
+
+if TYPE_CHECKING:
+    from publius.documents.corpus import Batch, Corpus
+    from publius.mechanisms.mechanism import Mechanism
+    from publius.privacy.ledger import Ledger
+
+BATCH: Final = 1000
+"""Documents of a piece."""
+
+SEEDED: Final = "NOT PRIVATE: REPRODUCIBLE"
+EXPERIMENT: Final = "NOT PRIVATE: EXPERIMENT"
+_WORTH: Final = 0.9
+"""What shuffling promises is stated where it is at most this share of epsilon."""
+
+
+@final
+@dataclass(frozen=True)
+class Result:
+    """What came of a run.
+
+    Attributes:
+        manifest: of the release.
+        folder: where it is.
+        tally: counts for the curator; they describe the documents and leave nowhere.
+        left_out: rows that did not leave since their author has enough of them, or none is named.
+        table: of a label release, what ``labels.csv`` says: label, rows, low, high.
+    """
+
+    manifest: LabelManifest | WordManifest
+    folder: Path
+    tally: Tally = field(default_factory=Tally)
+    left_out: int = 0
+    table: Sequence[Mapping[str, Any]] = ()
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What a worker does with a batch: draw, and write one private piece. Picklable, so it holds the key itself."""
+
+    mechanism: Mechanism
+    secret: bytes = field(repr=False)
+    seeded: bool = False
+    ids: bool = False
+    keep: tuple[str, ...] = ()
+    warning: str | None = None
+
+    def __call__(self, given: tuple[Batch, bytes | None], path: Path) -> None:
+        """Draw the documents of a batch for which the mask has a one, and write their rows."""
+        batch, mask = given
+        documents = batch.documents()
+        if mask is not None:
+            documents = [each for each, leaves in zip(documents, mask, strict=True) if leaves]
+        key = RunKey(self.secret, seeded_run=self.seeded)
+        drawn = self.mechanism.protect(
+            [each.text for each in documents], [each.row for each in documents], key
+        )
+        labels: Counter[str] = Counter()
+        lines = []
+        encode = msgspec.json.encode
+        plain: dict[str, bytes] = {}  # rows that are a label alone
+        for document, outcome in zip(documents, drawn.outcomes, strict=True):
+            label = outcome.label
+            if label is not None:
+                labels[label] += 1
+            id = encode(document.id) if self.ids else b""
+            if label is not None and outcome.bag is None and not self.keep:
+                body = plain.get(label) or plain.setdefault(
+                    label, encode(row_of(outcome, None, self.warning))
+                )
+            else:
+                kept = {name: document.fields.get(name) for name in self.keep}
+                body = encode(row_of(outcome, kept, self.warning))
+            lines.append(id + b"\t" + body + b"\n")
+        tally = drawn.tally
+        write_piece(path, lines, Tally(len(lines), tally.seen, tally.unknown, tally.padding, labels))
+
+
+@final
+@dataclass(frozen=True)
+class _People:
+    """Who wrote what leaves.
+
+    Attributes:
+        leaves: a byte a row: whether it leaves; None where all do.
+        charged: how many documents of each author leave.
+    """
+
+    leaves: bytes | None
+    charged: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+    @property
+    def left_out(self) -> int:
+        """How many rows do not leave."""
+        return 0 if self.leaves is None else self.leaves.count(0)
+
+
+def protect_corpus(
+    corpus: Corpus,
+    mechanism: Mechanism,
+    output: AnyPath,
+    *,
+    run: Run = Run(),
+    leaving: Leaving = Leaving(),
+    documents_per_author: int | None = None,
+    ledger: Ledger | None = None,
+    field: str | None = None,
+    labels_after_texts: bool = False,
+    noted: bool = True,
+) -> Result:
+    """Release every document of ``corpus`` as a row of the new folder ``output``.
+
+    Args:
+        corpus: from `open_corpus`; with an ``author_field`` where authors are limited or charged.
+        mechanism: a `RandomizedResponse` for labels, a `Lifted` for words.
+        output: the folder, which appears whole or not at all.
+        run: workers, engine, format, resume.
+        leaving: ids and kept columns, which leave unprotected; an experiment.
+        documents_per_author: c, the most documents of an author that leave, chosen at random from the author's own.
+        ledger: debited once, all or nothing, before anything leaves: each author for all documents that leave.
+        field: the column whose declared values are released, for the manifest.
+        labels_after_texts: whether somebody chose the labels after looking at these texts, for the manifest.
+        noted: whether the release is noted as made here.
+
+    Raises `PolicyError` for an epsilon of a label above 20, a mechanism without a guarantee, or a classifier trained
+    on these files, but for an experiment's; `UsageError` for options that do not go together; `BudgetError`.
+    """
+    limited = documents_per_author is not None
+    check_run(mechanism, leaving, limited=limited, c=documents_per_author, ledger=ledger is not None)
+    if (limited or ledger is not None) and getattr(corpus, "author_field", None) is None:
+        raise UsageError(
+            f"{'--ledger' if ledger is not None else '--documents-per-author'} needs --author-field: the column that "
+            "names who wrote each document, or id where each document is its own author"
+        )
+    check_kept(leaving.keep)
+    _refuse_training_file(corpus, mechanism, leaving)
+    facts = msgspec.json.encode(
+        [
+            mechanism.facts(),
+            run.format,
+            leaving.ids,
+            leaving.keep,
+            documents_per_author,
+            field,
+            leaving.experiment,
+        ],
+        enc_hook=str,
+    )
+
+    def fingerprint(key: bytes) -> str:
+        import hashlib
+
+        return corpus.fingerprint(key) + " " + hashlib.blake2b(facts, key=key[:64]).hexdigest()
+
+    with Draft.open(
+        output, ledger=ledger, resume=run.resume, fingerprint=fingerprint, seed=leaving.seed, noted=noted
+    ) as draft:
+        if draft.placed is not None:
+            if not isinstance(draft.placed, LabelManifest | WordManifest):
+                raise UsageError("what was finished here is a summary: name a new folder")
+            return Result(draft.placed, Path(output))
+        people = _people(corpus, draft.key, documents_per_author, ledger is not None)
+        work = Work(
+            mechanism=mechanism,
+            secret=draft.key.expose(),
+            seeded=draft.key.seeded_run,
+            ids=leaving.ids,
+            keep=tuple(leaving.keep),
+            warning=warning_of(leaving),
+        )
+        pieces = _make_pieces(work, corpus, people, draft, run)
+        if ledger is not None:
+            price = mechanism.charge(ledger.unit)
+            draft.charges = {author: price * count for author, count in people.charged.items()}
+        return _finished(
+            draft, mechanism, pieces, run, leaving, documents_per_author, field, labels_after_texts, people
+        )
+
+
+def check_run(
+    mechanism: Mechanism,
+    leaving: Leaving,
+    *,
+    limited: bool = False,
+    c: int | None = None,
+    ledger: bool = False,
+) -> None:
+    """Refuse what no release may be, from public numbers alone."""
+    facts = mechanism.facts()
+    if leaving.seed is not None and not leaving.experiment:
+        raise UsageError(
+            "a release has no seed, since whoever knows it takes the noise away: --seed needs --experiment"
+        )
+    if limited and (c is None or c < 1):
+        raise UsageError(f"--documents-per-author must be at least 1, not {c}")
+    if leaving.experiment:
+        if ledger:
+            raise UsageError("an experiment is no release, so no ledger is charged: leave out --ledger")
+        return
+    if mechanism.kind == "labels" and facts["epsilon"] > LARGEST_LOCAL_EPSILON:
+        raise PolicyError(
+            f"a local epsilon of {facts['epsilon']:g} hides nothing: at most {LARGEST_LOCAL_EPSILON:g} for a release, "
+            "or --experiment"
+        )
+    if facts.get("evidence") == "none":
+        raise PolicyError(
+            f"nothing is proven or certified of the mechanism {facts.get('mechanism', mechanism.name)}: choose "
+            "another, or --experiment"
+        )
+    if facts.get("unknown") == "keep":
+        raise PolicyError(
+            "--unknown keep lets words of the documents leave unchanged: only with --experiment"
+        )
+
+
+def warning_of(leaving: Leaving) -> str | None:
+    """What stands on everything that an experiment writes."""
+    return None if not leaving.experiment else EXPERIMENT if leaving.seed is None else SEEDED
+
+
+def _refuse_training_file(corpus: Corpus, mechanism: Mechanism, leaving: Leaving) -> None:
+    """What a release is made with never was learned from the file that is released (rule 11)."""
+    made_with = {*getattr(getattr(mechanism, "classifier", None), "trained_on", ())}
+    made_with |= {each["sha256"] for each in mechanism.public}
+    if not leaving.experiment and made_with.intersection(corpus.digests()):
+        raise PolicyError(
+            "this file is what the classifier or the vectors were made from: labels of a text that taught them tell "
+            "more than epsilon says. Train on public texts, and release other ones"
+        )
+
+
+def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool) -> _People:
+    """Which rows leave, and whose they are; read only where authors matter.
+
+    Of each author the c rows with the smallest secret numbers leave. A row's number depends on the run key and its
+    place alone, so the choice is one from the author's own documents, whatever they say and whoever else wrote.
+    """
+    if c is None and not charged:
+        return _People(None)
+    secret = RunKey(key.derive("choice"))
+    leaves, counts = bytearray(), Counter[str]()
+    lowest: dict[str, list[tuple[int, int]]] = {}
+    with stage("who wrote what"):
+        for batch in corpus.batches(BATCH):
+            for document in batch.documents():
+                leaves.append(0)
+                name = author_key(document.author)
+                if name is None:  # nobody is named, so nobody can be limited or charged
+                    continue
+                counts[name] += 1
+                if c is None:
+                    leaves[-1] = 1
+                    continue
+                (number,) = secret.bits([str(document.row)], 16)
+                kept, drawn = lowest.setdefault(name, []), (-int.from_bytes(number, "big"), document.row)
+                if len(kept) < c:
+                    heapq.heappush(kept, drawn)
+                else:
+                    heapq.heappushpop(kept, drawn)
+    for kept in lowest.values():
+        for _, row in kept:
+            leaves[row] = 1
+    charged = counts if c is None else {name: min(count, c) for name, count in counts.items()}
+    return _People(bytes(leaves), charged)
+
+
+def _make_pieces(work: Work, corpus: Corpus, people: _People, draft: Draft, run: Run) -> list[Path]:
+    paths: list[Path] = []
+
+    def missing() -> Iterator[tuple[tuple[Batch, bytes | None], Path]]:
+        for batch in corpus.batches(BATCH):
+            paths.append(draft.work / f"{batch.first:015d}.rows")
+            if tally_of(paths[-1]) is None:
+                mask = people.leaves
+                yield (
+                    (batch, None if mask is None else mask[batch.first : batch.first + len(batch)]),
+                    paths[-1],
+                )
+
+    with stage(f"{work.mechanism.kind} of documents"):
+        if run.engine == "spark":
+            from publius.releases.engines import spark
+
+            spark.make_pieces(work, missing(), folder=draft.work, master=run.master, workers=run.workers)
+        else:
+            from publius.releases.engines import local
+
+            local.make_pieces(work, missing(), workers=run.workers)
+    return paths
+
+
+def _finished(
+    draft: Draft,
+    mechanism: Mechanism,
+    pieces: list[Path],
+    run: Run,
+    leaving: Leaving,
+    c: int | None,
+    field: str | None,
+    after_texts: bool,
+    people: _People,
+) -> Result:
+    """The public files from the pieces, the manifest, the debit and the folder's place."""
+    tally = sum((found for piece in pieces if (found := tally_of(piece)) is not None), Tally())
+    manifest = manifest_of(
+        mechanism, tally.rows, leaving, documents_per_author=c, field=field, labels_after_texts=after_texts
+    )
+    with stage("writing"):
+        row = write_rows(
+            pieces,
+            draft.folder,
+            draft.key,
+            rows=tally.rows,
+            kind=mechanism.kind,
+            format=run.format,
+            ids=leaving.ids,
+            keep=leaving.keep,
+            labelled=mechanism.kind == "labels",
+        )
+        table = None
+        if isinstance(manifest, LabelManifest):
+            table = label_table(mechanism, manifest.labels, tally.labels)
+            csv_table(
+                draft.folder / "labels.csv",
+                ("label", "rows", "low", "high"),
+                [[*each.values()] for each in table],
+            )
+        write_pages(draft.folder, manifest, row, table)
+        complete = draft.finish(manifest)
+    return Result(complete, draft.output, tally, people.left_out, table or ())
+
+
+def label_table(mechanism: Any, labels: Sequence[str], released: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Of each label its rows, and between which numbers the classifier's answers lie (95 % for all labels together)."""
+    counts = [released.get(label, 0) for label in labels]
+    limits = mechanism.count_limits(counts)
+    return [
+        {"label": label, "rows": count, "low": int(low), "high": int(high)}
+        for label, count, (low, high) in zip(labels, counts, limits, strict=True)
+    ]
+
+
+def manifest_of(
+    mechanism: Mechanism,
+    documents: int,
+    leaving: Leaving,
+    *,
+    documents_per_author: int | None = None,
+    field: str | None = None,
+    labels_after_texts: bool = False,
+) -> LabelManifest | WordManifest:
+    """The manifest of ``documents`` rows, but for the digests of files."""
+    from publius.privacy.promise import promise
+
+    facts = dict(mechanism.facts())
+    shared = {
+        "publius_version": __version__,
+        "private": not leaving.experiment,
+        "warning": warning_of(leaving),
+        "promise": "",
+        "public": tuple(PublicInput(**each) for each in mechanism.public),
+        "documents": documents,
+        "ids": leaving.ids,
+        "kept": tuple(leaving.keep),
+    }
+    made: LabelManifest | WordManifest
+    if mechanism.kind == "labels":
+        classifier = dict(facts.pop("classifier"))
+        accuracy = classifier.pop("accuracy", None)
+        accuracy = Accuracy(**accuracy) if isinstance(accuracy, Mapping) else accuracy
+        facts = {name: value for name, value in facts.items() if name in LabelManifest.__struct_fields__}
+        made = LabelManifest(
+            **{**facts, **shared},
+            classifier=ClassifierFacts(**classifier, accuracy=accuracy),
+            field=field,
+            labels_after_texts=labels_after_texts,
+            shuffled=_shuffled(mechanism, documents, leaving),
+            author=_author(documents_per_author, facts["epsilon"]),
+        )
+    else:
+        facts = {name: value for name, value in facts.items() if name in WordManifest.__struct_fields__}
+        author = _author(documents_per_author, facts["exponent_per_distance"])
+        made = WordManifest(**{**facts, **shared}, author=author)
+    return msgspec.structs.replace(made, promise=promise(made))
+
+
+def _shuffled(mechanism: Mechanism, documents: int, leaving: Leaving) -> Pair | None:
+    """What holds for a document since rows have no ids and no order; None where that says little more than epsilon."""
+    if leaving.ids or leaving.keep or leaving.experiment or documents < 2:
+        return None
+    from publius.mechanisms.shuffled import Shuffled
+
+    found = Shuffled(mechanism, documents).guarantee
+    epsilon = mechanism.facts()["epsilon"]
+    if not 0 < found.epsilon <= _WORTH * epsilon:
+        return None
+    return Pair(epsilon=found.epsilon, delta=found.delta)
+
+
+def _author(c: int | None, each: float) -> AuthorFacts | None:
+    """What holds for an author of whom c documents leave; the product is rounded up."""
+    if c is None:
+        return None
+    product = c * each
+    return AuthorFacts(
+        documents=c,
+        epsilon=product if Fraction(product) >= c * Fraction(each) else math.nextafter(product, math.inf),
+    )
+
+
+def write_pages(
+    folder: Path, manifest: Any, row: dict[str, Any] | None, table: list[dict[str, Any]] | None
+) -> None:
+    """``release.html`` and ``README.txt``."""
+    try:
+        from publius.pages.page import write_release_pages
+    except ImportError:
+        (folder / "README.txt").write_text(manifest.promise + "\n")
+        (folder / "release.html").write_text("<!doctype html>\n")
+        return
+    write_release_pages(folder, manifest, row=row, table=table)
