@@ -1,1 +1,1 @@
-"""Documents come in: files and tables become rows of text, one at a time; what they look like before anything is spent."""
+"""Documents come in: files and tables become rows of text; what they look like before anything is spent."""

@@ -32,7 +32,8 @@ PLACEHOLDER: Final = re.compile(
 """What an earlier anonymisation put in the place of words: [NAME], <PERSON_1>, XXXX."""
 _QUOTED: Final = re.compile(r"^[ \t]*>.*(?:\n|\Z)", re.MULTILINE)
 _SAID_BEFORE: Final = re.compile(  # the line above a quotation
-    r"^[^\n]{0,200}\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|escreveu)\b[^\n]{0,60}:[ \t]*\n(?=(?:[ \t]*\n)?[ \t]*>)",
+    r"^[^\n]{0,200}\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|escreveu)\b[^\n]{0,60}:[ \t\r]*\n"
+    r"(?=(?:[ \t\r]*\n)?[ \t]*>)",
     re.MULTILINE,
 )
 _FORWARDED: Final = re.compile(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 import msgspec
 
@@ -22,7 +23,9 @@ OWN: Final = "id"
 """The author field that makes each document its own author, where no column is called so."""
 
 
-class Note(NamedTuple):
+@final
+@dataclass(frozen=True, slots=True)
+class Note:
     """What the curator is told of the files: what, how often, and where."""
 
     what: str
@@ -93,7 +96,7 @@ class Corpus:
     def count(self) -> int:
         """How many documents there are."""
         if self._count is None:
-            if self.plan.nobody or any(not hasattr(table, "count") for table in self.tables):
+            if self.plan.nobody:
                 self._count = sum(map(len, self.batches()))
             else:
                 self._count = sum(table.count() for table in self.tables)
@@ -173,12 +176,12 @@ def open_corpus(
             raise DataError(f"{table.name} holds no document: check that it is the right file.")
         own = author_field == OWN and OWN not in columns
         plan = Plan(
-            text=text_column(columns, reading.text_field), author=None if own else author_field, own=own,
+            text=text_column(columns, reading.text_field, table.longest), author=None if own else author_field, own=own,
             id=None if id_field == OWN and OWN not in columns else id_field, fields=(*fields,), raw=reading.raw,
             keep_quotes=reading.keep_quotes, nobody=frozenset(map(author_key, no_author)),
         )  # fmt: skip
-        check_columns(columns, [plan.author] if plan.author else [], "--author-field")
-        check_columns(columns, [plan.id] if plan.id else [], "--id-field")
+        check_columns(columns, [plan.author] if plan.author else [])
+        check_columns(columns, [plan.id] if plan.id else [])
         check_columns(columns, fields)
         plans.append(plan)
     if not any(

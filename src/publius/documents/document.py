@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from publius.documents.clean import clean
+from publius.documents.clean import clean, without_quotes
 from publius.errors import DataError
 
 LONGEST_TEXT: Final = 16 * 2**20
@@ -18,6 +18,7 @@ LONGEST_VALUE: Final = 256
 """Characters after which an id or a declared value is cut."""
 OTHER_KIND: Final = "texts that are lists or objects, which count as empty"
 CUT: Final = f"texts cut after {LONGEST_TEXT:,} characters"
+QUOTED: Final = "texts that quote mail, whose quoted lines are left out (--keep-quotes keeps them)"
 
 Tally = Counter[str]
 """How many rows there were of each thing that a curator is told about."""
@@ -59,6 +60,8 @@ class Plan(msgspec.Struct, frozen=True):
     def document(self, row: int, values: Sequence[Any], tally: Tally | None = None) -> Document:
         """The document of these values of `names`."""
         text = text_of(values[0], tally)
+        if tally is not None and not (self.raw or self.keep_quotes) and len(without_quotes(text)) < len(text):
+            tally[QUOTED] += 1
         author = str(row) if self.own else said(values[2])
         return Document(
             row=row, text=text if self.raw else clean(text, keep_quotes=self.keep_quotes), id=said(values[1]),
@@ -68,21 +71,24 @@ class Plan(msgspec.Struct, frozen=True):
 
 def text_of(value: Any, tally: Tally | None = None) -> str:
     """The text of a value: no value refuses a row (rule 5)."""
-    if not isinstance(value, str):
-        if isinstance(value, (dict, list)):
-            if tally is not None:
-                tally[OTHER_KIND] += 1
-            return ""
-        value = said(value) or ""
-    if len(value) > LONGEST_TEXT:
+    text: str = ""
+    if isinstance(value, str):
+        text = value
+    elif not isinstance(value, (dict, list)):
+        text = said(value) or ""
+    elif tally is not None:
+        tally[OTHER_KIND] += 1
+    if len(text) > LONGEST_TEXT:
         if tally is not None:
             tally[CUT] += 1
-        return value[:LONGEST_TEXT]
-    return str(value)
+        return text[:LONGEST_TEXT]
+    return text
 
 
 def said(value: Any) -> str | None:
     """A value of a table as people write it: whole numbers without a point, dates in ISO form; None for no value."""
+    if isinstance(value, str):
+        return value
     if value is None or value != value:
         return None
     if isinstance(value, bool):
@@ -93,13 +99,7 @@ def said(value: Any) -> str | None:
         return value.isoformat()
     if isinstance(value, list):
         return "; ".join(sorted(filter(None, map(said, value)))) or None
-    try:
-        text = str(value)
-    except ValueError:  # a number of more digits than Python writes
-        return "a number of very many digits"
-    if isinstance(value, str) and not text.isascii():
-        text = text.encode("utf-8", "replace").decode()
-    return text
+    return str(value)
 
 
 # Names of columns and paths into nested values -------------------------------------------------------------
@@ -111,7 +111,7 @@ def steps_of(name: str) -> list[str]:
 
 
 def pick(record: Mapping[str, Any], name: str | None) -> Any:
-    """The value at a column or path; None where the row has none. Several texts of a path are parted by an empty line."""
+    """The value at a column or path; None where the row has none. Several values are parted by an empty line."""
     if name is None:
         return None
     if name in record or ("." not in name and "[]" not in name):
@@ -128,6 +128,11 @@ def _at(value: Any, steps: Sequence[str]) -> list[Any]:
     if steps[0] == "[]":
         return [found for each in value for found in _at(each, steps[1:])] if isinstance(value, list) else []
     return _at(value[steps[0]], steps[1:]) if isinstance(value, dict) and steps[0] in value else []
+
+
+def columns_of(records: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The columns of rows that name their own, and paths in the place of columns that are nested."""
+    return tuple(dict.fromkeys(path for record in records for path in paths_of(record)))
 
 
 def paths_of(record: Mapping[str, Any], *, deepest: int = 4) -> list[str]:
@@ -148,19 +153,22 @@ def paths_of(record: Mapping[str, Any], *, deepest: int = 4) -> list[str]:
     return list(found)
 
 
-def text_column(columns: Sequence[str], asked: str | None) -> str:
-    """The column of texts: the one asked for, or text, or the only one. `DataError` lists the columns."""
+def text_column(columns: Sequence[str], asked: str | None, longest: Callable[[], str | None]) -> str:
+    """The column of texts: the one asked for, or text, or the only one. `DataError` lists the columns.
+
+    It proposes the one with the ``longest`` values; what a release reads is never chosen by what stands in cells.
+    """
     if asked is not None:
-        check_columns(columns, [asked], "--text-field")
+        check_columns(columns, [asked])
         return asked
     if "text" in columns:
         return "text"
     if len(columns) == 1:
         return columns[0]
-    raise _missing("text", columns, "--text-field")
+    raise _missing("text", columns, f" Use --text-field {longest() or 'NAME'}.")
 
 
-def check_columns(columns: Sequence[str], wanted: Iterable[str], option: str | None = None) -> None:
+def check_columns(columns: Sequence[str], wanted: Iterable[str]) -> None:
     """`DataError` unless each of the ``wanted`` is a column, or a path that begins with one."""
     for name in wanted:
         if columns.count(name) > 1:
@@ -169,10 +177,10 @@ def check_columns(columns: Sequence[str], wanted: Iterable[str], option: str | N
         if name not in columns and not (
             nested != [name] and any(each.startswith(nested[0]) for each in columns)
         ):
-            raise _missing(name, columns, option)
+            raise _missing(name, columns)
 
 
-def _missing(name: str, columns: Sequence[str], option: str | None) -> DataError:
+def _missing(name: str, columns: Sequence[str], way_out: str = "") -> DataError:
     """Names of columns are said where they look like names: a table without a header begins with a text."""
     if any(len(each) > 48 or len(each.split()) > 5 for each in columns):
         return DataError(
@@ -180,29 +188,4 @@ def _missing(name: str, columns: Sequence[str], option: str | None) -> DataError
             "row of names first."
         ).among(columns)
     listed = ", ".join(columns[:30]) + (f" and {len(columns) - 30} more" if len(columns) > 30 else "")
-    way_out = f" Use {option} {_proposed(columns)}." if option else ""
     return DataError(f"No column {name}. Found: {listed}.{way_out}").among(columns)
-
-
-_LIKELY: Final = (
-    "text",
-    "body",
-    "message",
-    "comment",
-    "complaint",
-    "content",
-    "answer",
-    "review",
-    "letter",
-    "post",
-)
-_UNLIKELY: Final = ("id", "author", "date", "name", "label", "topic", "category")
-
-
-def _proposed(columns: Sequence[str]) -> str:
-    """The column to name in an example: by its name alone, never by its cells."""
-    for likely in _LIKELY:
-        for each in columns:
-            if likely in each.casefold():
-                return each
-    return next((each for each in columns if each.casefold() not in _UNLIKELY), "NAME")

@@ -1,4 +1,4 @@
-"""Where documents come from: files, folders, standard input; and which kind each is, told by its name or its content."""
+"""Where documents come from: files, folders, standard input; the kind of each is told by its name or its content."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
+from publius.documents.arrow import Arrow
+from publius.documents.office import Office, Workbook
 from publius.documents.tables import (
     Json,
     JsonLines,
@@ -215,14 +217,21 @@ def _is_table(text: str) -> bool:
     return named and len(header) > 1 and len(rows) == 2 and len(rows[1][1]) == len(header)
 
 
+_READERS: Final[dict[str, Callable[[Path, str, Reading], Table]]] = {
+    "jsonl": JsonLines, "json": Json, "csv": Separated, "txt": TextFile, "sheets": Workbook,
+}  # fmt: skip
+
+
 def tables_of(source: Source, reading: Reading) -> list[Table]:
     """A table for each file, or for those files together that one reader takes."""
     tables: list[Table] = []
     for file in source.files(subfolders=reading.subfolders):
         kind = "csv" if file.kind == "txt" and reading.delimiter else file.kind
         kind = "txt" if reading.lines and kind in ("csv", "txt") else kind
-        reader = {"jsonl": JsonLines, "json": Json, "csv": Separated, "txt": TextFile}.get(kind)
-        if reader is None:
-            raise DataError(f"{file.name} is of a kind that is not read.")
-        tables.append(reader(file.path, file.name, reading))
+        if kind in ("docx", "pdf", "html", "eml", "mbox"):
+            tables.append(Office(file.path, file.name, reading, kind))
+        elif kind in ("parquet", "arrow"):
+            tables.append(Arrow(file.path, file.name, reading, kind))
+        else:
+            tables.append(_READERS[kind](file.path, file.name, reading))
     return tables

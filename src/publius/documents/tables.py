@@ -20,7 +20,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import Plan, Tally, paths_of, pick
+from publius.documents.document import Plan, Tally, columns_of, pick, said
 from publius.errors import DataError, UsageError
 from publius.files.reading import open_binary, read_bytes_limited
 from publius.settings import Reading
@@ -100,7 +100,8 @@ class Lines(Chunk):
         names = plan.names()
         if any(name is not None and ("." in name or "[" in name) for name in names):
             return [[pick(record, name) for name in names] for record in self.records(tally)]
-        return [[record.get(name) for name in names] for record in self.records(tally)]
+        plain: list[Any] = [*names]
+        return [[record.get(name) for name in plain] for record in self.records(tally)]
 
 
 def _unpacked(data: bytes, first: int, path: str) -> Lines:
@@ -114,7 +115,7 @@ def _object(line: bytes, tally: Tally | None, place: Callable[[], str]) -> dict[
         tally[NULLS] += 1
         line = line.replace(b"\0", b"")
     try:
-        value = json.loads(decoded(line, tally), strict=False, parse_int=_whole)
+        value = _whole_texts(json.loads(decoded(line, tally), strict=False, parse_int=_whole))
     except RecursionError:
         tally["rows nested too deeply to read, which count as empty texts"] += 1
         return {}
@@ -123,6 +124,16 @@ def _object(line: bytes, tally: Tally | None, place: Callable[[], str]) -> dict[
         raise DataError(f"{place()}: not JSON{column}; write one object a line.") from None
     if not isinstance(value, dict):
         raise DataError(f"{place()}: not an object but {_kind_of(value)}; write one object a line.")
+    return value
+
+
+def _whole_texts(value: Any) -> Any:
+    """Half a surrogate pair, which no encoding has, becomes a question mark."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.loads(text.encode("utf-8", "replace"))
     return value
 
 
@@ -187,6 +198,17 @@ class Table(ABC):
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Its rows, at most ``size`` at a time."""
 
+    @abstractmethod
+    def count(self) -> int:
+        """How many rows it has."""
+
+    def longest(self) -> str | None:
+        """The column with the longest values in the first rows."""
+        sizes = Tally()
+        for record in itertools.islice(self.records(), 50):
+            sizes.update({name: len(said(value) or "") for name, value in record.items()})
+        return next((name for name, _ in sizes.most_common(1)), None)
+
     def records(self) -> Iterator[dict[str, Any]]:
         """Its rows whole, for the curator's look."""
         columns = self.columns
@@ -245,10 +267,7 @@ class JsonLines(Table):
         for found in self._lines(_PEEKED):
             lines = found
             break
-        named: dict[str, None] = {}
-        for record in Lines(lines, 0, self.name).records(None):
-            named |= dict.fromkeys([*record, *paths_of(record)])
-        return tuple(named)
+        return columns_of(Lines(lines, 0, self.name).records(None))
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Bytes, undecoded."""
@@ -315,10 +334,7 @@ class Held(Table):
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Those of its first rows."""
-        named: dict[str, None] = {}
-        for record in self._records[:_PEEKED]:
-            named |= dict.fromkeys([*record, *paths_of(record)])
-        return tuple(named)
+        return columns_of(self._records[:_PEEKED])
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Out of memory."""
@@ -345,7 +361,7 @@ class Json(Held):
             self.tally[NULLS] += 1
             text = text.replace("\0", "")
         try:
-            value = json.loads(text, strict=False, parse_int=_whole)
+            value = _whole_texts(json.loads(text, strict=False, parse_int=_whole))
         except RecursionError:
             raise DataError(
                 f"{self.name} is nested too deeply: write JSON lines, an object a document."
@@ -440,8 +456,8 @@ class Separated(Table):
                     row = row[:width]  # delimiters at the end of each line
                 else:
                     raise DataError(
-                        f"{self.name}, row {number}: {len(row)} fields where the header has {width}. Write it again with "
-                        "quotation marks, or say --quotes none if it has none."
+                        f"{self.name}, row {number}: {len(row)} fields where the header has {width}. Write it again "
+                        "with quotation marks, or say --quotes none if it has none."
                     )
             yield row
 
@@ -477,7 +493,7 @@ class Separated(Table):
     def _broken(self, error: str, number: int) -> str:
         if "unexpected end" in error:
             return (
-                f"{self.name}, row {number}: a quotation mark opens a field that never ends. Say --quotes none if the file "
+                f"{self.name}, row {number}: a quotation mark opens a field that never ends. Say --quotes none if it "
                 "is written without quotation marks."
             )
         return (
@@ -519,7 +535,7 @@ def _delimiter(said: str) -> str:
 
 
 def _are_import_ids(row: Sequence[str]) -> bool:
-    """Whether each cell is what Qualtrics writes under a name: a format, which no respondent can write into all cells."""
+    """Whether each cell is what Qualtrics writes under a name: no respondent can write into all cells of a row."""
     filled = [cell for cell in row if cell.strip()]
     return len(filled) > 0 and all(cell.startswith('{"ImportId"') and cell.endswith("}") for cell in filled)
 

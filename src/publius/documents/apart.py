@@ -1,0 +1,228 @@
+"""The process that takes foreign files apart: started by `publius.documents.office`, with limits, ended when late.
+
+A request is a line of JSON; the answer is a length and so much msgpack. What a library says of a file may quote it, so
+nothing of that leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import email
+import email.header
+import email.policy
+import json
+import logging
+import mailbox
+import os
+import re
+import struct
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from email.message import Message
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from publius.documents.document import said
+from publius.documents.tables import decoded, whole_encoding
+from publius.errors import MissingExtraError, extra
+from publius.settings import Reading
+
+MEMORY: Final = 2**30
+"""Bytes that it may have beyond those at its start."""
+FEWEST_WORDS: Final = 20
+"""A page with a picture and fewer words is a picture with a stamp."""
+_BLOCKS: Final = (
+    "address,article,aside,blockquote,br,caption,dd,div,dl,dt,figcaption,figure,footer,form,h1,h2,h3,h4,h5,h6,header,hr,"
+    "legend,li,main,nav,ol,option,p,pre,section,table,td,th,title,tr,ul"
+)
+_WITHOUT_VALUE: Final = re.compile(
+    rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f/>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
+)
+
+
+def main() -> None:
+    """Answer requests until there are none."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDWR), 1)  # a library that prints would break the answers
+    logging.disable()
+    with contextlib.suppress(ImportError, ValueError):
+        import resource
+
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    while line := sys.stdin.buffer.readline():
+        request = json.loads(line)
+        try:
+            answer: dict[str, Any] = {"rows": READERS[request["kind"]](Path(request["path"]), request)}
+        except MissingExtraError as error:
+            answer = {"missing": error.__reduce__()[1]}
+        except Exception:  # of a library on a damaged file
+            answer = {"unreadable": True}
+        data = msgspec.msgpack.encode(answer)
+        out.write(struct.pack(">Q", len(data)) + data)
+        out.flush()
+
+
+# One document a file --------------------------------------------------------------------------------------
+
+
+def _docx(path: Path, request: dict[str, Any]) -> list[str]:
+    """Paragraphs and tables of the body in their order."""
+    with extra("documents", "python-docx"):
+        import docx
+        from docx.table import _Cell
+
+    def lines(part: Any) -> Iterator[str]:
+        for item in part.iter_inner_content():
+            if hasattr(
+                item, "rows"
+            ):  # a merged cell once: by its element, for it may say that it spans 10^8 columns
+                for row in item._tbl.tr_lst:
+                    for cell in row.tc_lst:
+                        if cell.vMerge != "continue":
+                            yield from lines(_Cell(cell, item))
+            else:
+                yield item.text
+
+    return ["\n".join(lines(docx.Document(str(path))))]
+
+
+def _pdf(path: Path, request: dict[str, Any]) -> list[Any]:
+    """The text of its pages, how many of them are pictures, and how many there are."""
+    with extra("documents", "pypdf"):
+        import pypdf
+    pages, pictures = [], 0
+    for page in pypdf.PdfReader(path).pages:
+        text = page.extract_text()
+        if len(text.split()) < FEWEST_WORDS and _has_picture(page):
+            pictures, text = pictures + 1, ""
+        pages.append(text)
+    return ["\n".join(pages), pictures, len(pages)]
+
+
+def _has_picture(page: Any) -> bool:
+    found = page.get("/Resources", {}).get_object().get("/XObject", {}).get_object()
+    return any(each.get_object().get("/Subtype") == "/Image" for each in found.values())
+
+
+def _html(path: Path, request: dict[str, Any]) -> list[str]:
+    """What a reader sees of the page, its title first; in the encoding of its mark, of its head, or of its letters."""
+    data = path.read_bytes()
+    whole = whole_encoding(data, Reading(encoding=request["encoding"]))
+    named = re.search(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", data[:2048])
+    return [_page(data.decode(whole, "replace") if whole else _as_said(data, named and named[1].decode()))]
+
+
+def _page(page: str) -> str:
+    with extra("documents", "selectolax"):
+        from selectolax.lexbor import LexborHTMLParser
+    tree = LexborHTMLParser(page)
+    for node in tree.css("script,style,template,noscript"):
+        node.decompose()
+    for node in tree.css(_BLOCKS):
+        node.insert_before("\n")
+        node.insert_after("\n")
+    text = tree.root.text(deep=True) if tree.root is not None else ""
+    return "\n".join(line for part in text.splitlines() if (line := " ".join(part.split())))
+
+
+# Mail -----------------------------------------------------------------------------------------------------
+
+
+def _eml(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
+    return [_message(path.read_bytes())]
+
+
+def _mbox(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
+    box = mailbox.mbox(str(path), create=False)
+    return [_message(box.get_bytes(key)) for key in box.iterkeys()]
+
+
+def _message(data: bytes) -> dict[str, str]:
+    """The text of a message, its subject first, and who sent it; whatever charset it claims."""
+    message = email.message_from_bytes(data, policy=email.policy.compat32)
+    fields = {name.lower(): str(value) for name, value in reversed([*message.raw_items()])}
+    text = "\n\n".join(part for part in (_header(fields.get("subject", "")), _body(message).strip()) if part)
+    sender = re.search(r"[^\s<>,;\"]+@[^\s<>,;\"]+", fields.get("from", ""))
+    return {"text": text, "from": sender[0].lower() if sender else _header(fields.get("from", ""))}
+
+
+def _body(message: Message) -> str:
+    """The first plain text that is no attachment, else the first page of HTML."""
+    html: Message | None = None
+    for part in message.walk():
+        if part.is_multipart() or str(part.get("content-disposition", "")).strip().lower().startswith(
+            "attachment"
+        ):
+            continue
+        if part.get_content_type() == "text/plain":
+            return _part(part)
+        html = part if html is None and part.get_content_type() == "text/html" else html
+    return "" if html is None else _page(_part(html))
+
+
+def _part(part: Message) -> str:
+    data = part.get_payload(decode=True)
+    charset = None
+    with contextlib.suppress(Exception):  # of a header that no parser takes
+        charset = part.get_content_charset()
+    return _as_said(data, charset) if isinstance(data, bytes) else ""
+
+
+def _as_said(data: bytes, charset: str | None) -> str:
+    """Text in the encoding that is named, where there is such a one and it fits; else in that of its letters."""
+    with contextlib.suppress(LookupError, UnicodeError, ValueError):
+        if charset and charset.lower() not in ("idna", "punycode", "latin-1", "iso-8859-1"):
+            return data.decode(charset)
+    return decoded(data)
+
+
+def _header(raw: str) -> str:
+    unfolded = " ".join(raw.encode("ascii", "surrogateescape").decode("latin-1").split())
+    try:
+        words = email.header.decode_header(unfolded)
+    except Exception:  # not what it says: left as it stands
+        words = [(unfolded, None)]
+    return "".join(
+        _as_said(w.encode("latin-1", "replace") if isinstance(w, str) else w, charset) for w, charset in words
+    )
+
+
+# Workbooks ------------------------------------------------------------------------------------------------
+
+
+def _sheets(path: Path, request: dict[str, Any]) -> list[Any]:
+    """Each sheet's name, whether it is hidden, and its rows; and how many formulas have no stored value."""
+    with extra("documents", "python-calamine"):
+        from python_calamine import SheetVisibilityEnum, load_workbook
+    book = load_workbook(str(path))
+    found = []
+    for facts in book.sheets_metadata:
+        hidden = facts.visible != SheetVisibilityEnum.Visible
+        rows = (
+            []
+            if hidden and facts.name not in request["sheets"]
+            else book.get_sheet_by_name(facts.name).to_python(False)
+        )
+        found.append(
+            [facts.name, hidden, [[said(None if cell == "" else cell) for cell in row] for row in rows]]
+        )
+    formulas = 0
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as parts:
+            for name in parts.namelist():
+                if name.startswith("xl/worksheets/"):
+                    formulas += len(_WITHOUT_VALUE.findall(parts.read(name)))
+    return [found, formulas]
+
+
+READERS: Final[dict[str, Callable[[Path, dict[str, Any]], list[Any]]]] = {
+    "docx": _docx, "pdf": _pdf, "html": _html, "eml": _eml, "mbox": _mbox, "sheets": _sheets,
+}  # fmt: skip
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Tables of Arrow: Parquet, Arrow files, and whatever a data frame hands over by the Arrow interface."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, final
+
+from publius.documents.document import Document, Plan, check_columns, columns_of, pick, text_column
+from publius.documents.tables import Chunk, Rows, Table
+from publius.errors import DataError, UsageError, extra
+from publius.settings import Reading
+
+
+def arrow() -> Any:
+    """The module pyarrow."""
+    with extra("parquet", "pyarrow"):
+        import pyarrow
+    return pyarrow
+
+
+@final
+class Arrow(Table):
+    """A Parquet or Arrow file."""
+
+    def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
+        super().__init__(path, name, reading)
+        self.kind = kind
+        self.encoding = "utf-8"
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Those of its schema, and what is nested in its first rows."""
+        with self._opened() as (schema, batches):
+            first = next(iter(batches(100, None)), None)
+            return (
+                columns_of(first.to_pylist()) if first is not None and first.num_rows else tuple(schema.names)
+            )
+
+    def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
+        """Values with the types that they have."""
+        names = plan.names()
+        with self._opened() as (schema, batches):
+            known = {str(name) for name in schema.names}
+            tops = [
+                name if name in known else name.partition(".")[0].partition("[")[0] for name in names if name
+            ]
+            for batch in batches(size, list(dict.fromkeys(tops))):
+                yield Rows([[pick(record, name) for name in names] for record in batch.to_pylist()])
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[tuple[Any, Any]]:
+        library = arrow()
+        try:
+            if self.kind == "parquet":
+                from pyarrow.parquet import ParquetFile
+
+                with ParquetFile(self.path) as file:
+                    yield (
+                        file.schema_arrow,
+                        lambda size, columns: file.iter_batches(size, columns=columns, use_threads=False),
+                    )
+            else:
+                from pyarrow.feather import read_table
+
+                table = read_table(self.path)
+                yield (
+                    table.schema,
+                    lambda size, columns: table.select(columns or table.column_names).to_batches(size),
+                )
+        except (OSError, library.ArrowException):  # whose message may quote a value
+            raise DataError(
+                f"{self.name} cannot be read as {self.kind}: write it again, whole and not encrypted."
+            ) from None
+
+    def count(self) -> int:
+        """How many rows it has."""
+        return sum(len(chunk) for chunk in self.chunks(Plan(text=self.columns[0]), 10_000))
+
+
+def documents_in(
+    table: Any, reading: Reading = Reading(), *, id_field: str | None = None, author_field: str | None = None,
+    fields: Sequence[str] = (),
+) -> list[Document]:  # fmt: skip
+    """The documents of anything with the Arrow interface: a frame of pandas, polars, DuckDB, a data set.
+
+    `UsageError` for another thing, `DataError` where it lacks a column.
+    """
+    found = as_arrow(table)
+    columns = tuple(map(str, found.column_names))
+    own = author_field == "id" and "id" not in columns
+    plan = Plan(
+        text=text_column(columns, reading.text_field, lambda: None), id=id_field, author=None if own else author_field, own=own,
+        fields=(*fields,), raw=reading.raw, keep_quotes=reading.keep_quotes,
+    )  # fmt: skip
+    check_columns(columns, [name for name in plan.names() if name])
+    rows = [[pick(record, name) for name in plan.names()] for record in found.to_pylist()]
+    return [plan.document(row, values) for row, values in enumerate(rows)]
+
+
+def as_arrow(table: Any) -> Any:
+    """A pyarrow table of anything with the Arrow interface."""
+    pyarrow = arrow()
+    if isinstance(table, pyarrow.Table):
+        return table
+    if hasattr(table, "__arrow_c_stream__"):
+        return pyarrow.table(table)
+    data = getattr(table, "data", None)  # a data set of Hugging Face
+    if hasattr(table, "with_format") and data is not None:
+        return pyarrow.concat_tables([pyarrow.Table.from_batches(table.with_format("arrow")[:].to_batches())])
+    raise UsageError(
+        "a table must have the Arrow interface, as those of pandas 2.2, polars, DuckDB and pyarrow have."
+    )
