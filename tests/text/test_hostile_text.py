@@ -4,6 +4,7 @@ Quick tests beside these count what is worked on. Here the work itself is done, 
 a processor, where seconds are enough; how busy the machine is changes nothing.
 """
 
+import os
 import sys
 from collections import deque
 
@@ -13,7 +14,6 @@ from hostile_text import HOSTILE, unspaced
 from publius.text.bag import Encoding
 from publius.text.marked_text import tokens_of
 from publius.text.tokenizer import StopWords, tokenize
-from torture.children import run_child
 
 pytestmark = [
     pytest.mark.long,
@@ -25,26 +25,18 @@ CHARACTERS = 2_000_000
 def ends(call, seconds=60):
     import resource
 
-    def limit():
+    child = os.fork()
+    if not child:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-
-    def work():
         deque(call(), maxlen=0)
-
-    number, found = run_child(work, before=limit, timeout=3_600)
-    assert found in (("", "", None), None)  # it ended, or was ended
-    return number == 0
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_words_of_hostile_text(kind):
-    text = "x" + HOSTILE[kind] * (CHARACTERS // len(HOSTILE[kind]))
-    assert ends(lambda: tokenize(text))
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_marked_words_of_hostile_text(kind):
     text = HOSTILE[kind] * (CHARACTERS // len(HOSTILE[kind]))
+    assert ends(lambda: tokenize("x" + text))
     asked = Encoding(None, "unk", StopWords.load("english"), "glove")
     assert ends(lambda: tokens_of(text, frozenset("ab"), asked))
 

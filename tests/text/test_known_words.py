@@ -8,31 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publius.audit.outcomes import failures
 from publius.errors import UnknownWordError, UsageError
+from publius.noise.randomness import seeded_rng
 from publius.text import known_words as module
-from publius.text.bag import UNKNOWN, Encoding, places_of_all, words_of
+from publius.text.bag import UNKNOWN, Bag, Encoding, places_of_all, words_of
+from publius.text.counts import count_matrix
 from publius.text.known_words import KnownWords
-from publius.text.tokenizer import StopWords
-from torture.words import torture_words
+from publius.text.tokenizer import StopWords, Unknown, lookup
 
-WORDS = (
-    "tea",
-    "milk",
-    "n't",
-    "do",
-    "don't",
-    "well-known",
-    "well",
-    "1.5",
-    "2",
-    "#",
-    "'s",
-    "rock",
-    "u.s",
-    "straße",
-    "σας",
-)
+WORDS = tuple("tea milk n't do don't well-known well 1.5 2 # 's rock u.s straße σας".split())
+PLACES = dict(zip(WORDS, range(len(WORDS)), strict=True))
 STOPS = StopWords("few", frozenset({"the", "a", "it"}))
 
 
@@ -42,8 +27,9 @@ class Placed:
     vocabulary = WORDS
     unknown_index = 3
 
-    def index(self, word):
-        return WORDS.index(word) if word in WORDS else None
+    @property
+    def places(self):
+        return PLACES
 
     def __contains__(self, word):
         return word in WORDS
@@ -159,19 +145,25 @@ def test_it_keeps_private_words_to_itself():
     assert not pickle.loads(pickle.dumps(KnownWords(VOCABULARY, "glove", STOPS)))._table
 
 
+HOSTILE_PARTS = (
+    "Σ", "ΑΣ:Α", "ΑΣ^", "`Σ", "É", "e\u0301", "I\u0307", "\ufb2c", "\u0323" * 40, "\ud800", "\0", "x" * 25, "y" * 24,
+    "don\u2019t", "1.5", "tea", "-", "'", ".", ",", "\u00ad", " ", "  ", "\n", "\x1f", "\u2003", "_",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("few", [0, module._FEW, 2**30], ids=["in arrays", "as it is", "one by one"])
-def test_hostile_strings_give_the_words_of_the_tokenizer(few, monkeypatch):
-    """A million of them in ``make torture``."""
+@pytest.mark.parametrize("profile", ["glove", "word2vec"])
+def test_hostile_strings_give_the_words_of_the_tokenizer(few, profile, monkeypatch):
     monkeypatch.setattr(module, "_FEW", few)
-    found = torture_words(6000)
-    assert failures(found.checks) == []
-    assert found.figures["texts"] == 6000
-    assert found.figures["of them beyond ASCII"] > 2000
-
-
-def test_the_comparison_sees_a_difference(monkeypatch):
-    monkeypatch.setattr(module, "_MIXED", module._PLAIN[:128] + bytes(range(128, 256)))
-    assert failures(torture_words(4000).checks) == ["texts whose words differ from the tokenizer's"]
+    rng = seeded_rng(4)
+    texts = [
+        "".join(HOSTILE_PARTS[i] for i in rng.integers(0, len(HOSTILE_PARTS), 12).tolist())
+        for _ in range(1500)
+    ]
+    found = KnownWords(VOCABULARY, profile, STOPS).places(texts)
+    for text, places in zip(texts, found, strict=True):
+        words = lookup(text, Plain(), profile=profile, stop_words=STOPS)
+        assert places.tolist() == [-1 if type(word) is Unknown else WORDS.index(word) for word in words]
 
 
 def test_what_ends_a_word_beside_other_characters_is_no_part_of_the_rule_of_the_final_sigma():
@@ -202,3 +194,15 @@ def test_a_stretch_that_takes_the_row_of_another_gives_its_own_words(monkeypatch
     expected = "tea milk well rock 1.5 2 <unk> tea don't rock tea milk"
     for _ in range(3):
         assert [known.names[place] for place in known.places([text])[0].tolist()] == expected.split()
+
+
+@given(st.lists(TEXTS, max_size=5))
+def test_a_matrix_of_counts_has_the_words_of_each_text(texts):
+    found = count_matrix(texts, WORDS, stop_words=STOPS)
+    assert found.shape == (len(texts), len(WORDS))
+    assert found.has_sorted_indices
+    encoding = Encoding(None, "drop", STOPS, "glove", padded=False)
+    for row, text in zip(found.toarray().tolist(), texts, strict=True):
+        assert dict(Bag(words_of(text, VOCABULARY, encoding).words).counts) == {
+            word: count for word, count in zip(WORDS, row, strict=True) if count
+        }

@@ -10,16 +10,12 @@ import warnings
 import numpy as np
 import pytest
 
-from publius.documents.corpus import open_corpus
-from publius.errors import MissingExtraError, UsageError
-from publius.mechanisms.kernels.laplace import Laplace
-from publius.noise.randomness import seeded_rng
-from publius.releases.plan import Plan
-from publius.releases.preflight import look
-from publius.settings import STOP_WORD_LANGUAGES
-from publius.text.bag import Encoding
-from publius.text.tokenizer import StopWords, resolve, tokenize
 from publius.embeddings.embeddings import Embeddings
+from publius.errors import MissingExtraError, UsageError
+from publius.noise.randomness import seeded_rng
+from publius.settings import STOP_WORD_LANGUAGES
+from publius.text.bag import Encoding, words_of
+from publius.text.tokenizer import StopWords, Unknown, lookup, tokenize
 
 TEXTS = {  # the first words of books in the public domain
     "german": (
@@ -81,18 +77,14 @@ def test_stop_words_of_a_language(language, lists):
 
 
 @languages
-def test_nothing_is_lost_and_nothing_is_warned_of(language, lists, tmp_path):
-    """No word of a text that the vectors know is unknown, and no warning comes where none is due."""
-    text = TEXTS[language]
-    path = tmp_path / "text.txt"
-    path.write_text(unicodedata.normalize("NFD", text), encoding="utf-8")  # as some systems write it
-    embeddings = vectors(text)
-    stops = StopWords.load(language)
+def test_nothing_is_lost(language, lists):
+    """No word of a text that the vectors know is unknown, also as some systems write it."""
+    text, stops = TEXTS[language], StopWords.load(language)
     size = sum(word not in stops for word in tokenize(text))
-    plan = Plan(Laplace(embeddings, epsilon=5.0), Encoding(size, "reject", stops, embeddings.tokenizer))
-    found = look(open_corpus(path), plan)
-    assert (found.bad, found.documents, found.words, found.foreign) == (0, 1, size, ())
-    assert list(found.warnings()) == []
+    embeddings = vectors(text)
+    encoding = Encoding(size, "reject", stops, embeddings.tokenizer)
+    found = words_of(unicodedata.normalize("NFD", text), embeddings, encoding)
+    assert (found.seen, found.unknown, found.padding) == (size, 0, 0)
 
 
 def test_published_vectors_know_every_word_of_a_text_of_their_language(lists):
@@ -105,16 +97,8 @@ def test_published_vectors_know_every_word_of_a_text_of_their_language(lists):
     for language, share in (("french", 0), ("greek", 1)):
         stops = StopWords.load(language)
         for profile in ("word2vec", "glove"):
-            found = [*resolve(TEXTS[language], words, profile=profile, stop_words=stops)]
-            assert found.count(None) == share * len(found)
-
-
-@languages
-def test_a_text_is_told_its_language(language):
-    pytest.importorskip("py3langid", reason="the extra documents is not installed")
-    from publius.documents.languages import language_of
-
-    assert language_of(TEXTS[language]) == STOP_WORD_LANGUAGES[language]
+            found = [*lookup(TEXTS[language], words, profile=profile, stop_words=stops)]
+            assert sum(type(word) is Unknown for word in found) == share * len(found)
 
 
 @pytest.mark.parametrize("name", ["klingon", "de"])
@@ -128,7 +112,7 @@ def test_without_the_extra_it_is_named(monkeypatch):
 
     from publius.text import tokenizer
 
-    tokenizer._of_language.cache_clear()
+    tokenizer._listed.cache_clear()
     monkeypatch.setitem(sys.modules, "stopwordsiso", None)
     with pytest.raises(MissingExtraError, match="languages"):
         StopWords.load("german")

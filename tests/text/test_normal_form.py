@@ -2,7 +2,6 @@
 
 import ast
 import sys
-import tracemalloc
 import unicodedata
 from pathlib import Path
 
@@ -12,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import publius
-from publius.collections import strata
-from publius.collections.authors import LONGEST_NAME, author_key, counted_key
-from publius.errors import DataError
-from publius.evaluation.steps.older import plain_letters
-from publius.privacy.ledger import Ledger
 from publius.text import normal_form
-from publius.text.author_names import counted_name, name_key, plain_name
+from publius.text.author_names import author_key
 from publius.text.normal_form import compared
 from publius.text.tokenizer import normalize
 
@@ -45,26 +39,13 @@ def watched(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize(
-    "work",
-    [compared, name_key, plain_name, counted_name, normalize, strata._seen, plain_letters, counted_key],
-)
+@pytest.mark.parametrize("work", [compared, author_key, normalize])
 @pytest.mark.parametrize(
     "text", [MARKS, "\u0344" * 40_000, "a\u0300\u0344" * 40_000, "\u0300\uff9e" * 40_000]
 )
 def test_a_long_run_of_marks_is_broken_before_it_is_sorted(watched, work, text):
     work(text)
     assert sum(watched) < 40 * len(text)
-
-
-def test_a_text_whose_letters_become_many_is_compared_in_pieces():
-    """One of U+FDFA becomes eighteen characters: a letter of 16 MB took gigabytes."""
-    tracemalloc.start()
-    same = {plain_letters(text) for text in ("\ufdfa" * 200_000, "\ufdfa " * 200_000)}
-    assert (len(same), tracemalloc.get_traced_memory()[1] < 2**24) == (1, True)
-    tracemalloc.stop()
-    assert plain_letters("Straße, Ⅷ; ᾴ!") == plain_letters("STRASSE viii\u200b αι")
-    assert plain_letters("11") != plain_letters("1")
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFKC", "NFKD"])
@@ -80,19 +61,6 @@ def test_no_other_character_begins_with_a_mark_in_a_normal_form(form):
     for character in found:
         changed = character.translate(normal_form._HALF_WIDTH)
         assert unicodedata.normalize(form, character) == unicodedata.normalize(form, changed) == changed
-
-
-def test_a_subject_of_a_ledger_is_normalized_as_others_are(watched, tmp_path):
-    ledger = Ledger.create(tmp_path / "ledger", budget=1)
-    assert ledger._stored("subject", MARKS)
-    assert watched
-
-
-@pytest.mark.parametrize("name", [MARKS, "\ufdfa" * 4_200])
-def test_a_name_that_is_too_long_in_every_form_is_not_normalized(watched, name):
-    with pytest.raises(DataError, match=f"{LONGEST_NAME:,} characters"):
-        author_key(name)
-    assert not watched
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40), st.sampled_from(["NFC", "NFKC", "NFKD"]))

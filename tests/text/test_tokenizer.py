@@ -1,4 +1,3 @@
-import doctest
 import itertools
 import unicodedata
 from importlib.util import find_spec
@@ -16,11 +15,10 @@ from publius.text import tokenizer as module
 from publius.text.tokenizer import PROFILES as EVERY
 from publius.text.tokenizer import (
     StopWords,
+    Unknown,
     lookup,
     normalize,
-    profile_labelled,
     profile_named,
-    resolve,
     tokenize,
 )
 
@@ -37,7 +35,8 @@ def words(text, profile="word2vec"):
 
 
 def resolved(text, vocabulary, profile="glove", stop_words=NONE):
-    return list(resolve(text, set(vocabulary.split()), profile=profile, stop_words=stop_words))
+    found = lookup(text, set(vocabulary.split()), profile=profile, stop_words=stop_words)
+    return [None if type(word) is Unknown else word for word in found]
 
 
 @pytest.mark.parametrize(
@@ -306,7 +305,7 @@ def test_resolving_is_lazy():
             return True
 
     vocabulary = Counting()
-    stream = resolve("word " * 10_000, vocabulary, stop_words=NONE)
+    stream = lookup("word " * 10_000, vocabulary, profile="glove", stop_words=NONE)
     assert [next(stream) for _ in range(3)] == ["word"] * 3
     assert vocabulary.asked == 3
 
@@ -319,34 +318,12 @@ def test_unknown_words_do_not_show_in_a_repr():
 
 def test_profiles_have_names_and_versions():
     assert {profile.label for profile in EVERY.values() if not profile.segmented} == {"glove-1", "word2vec-1"}
-    assert {profile_labelled(profile.label) for profile in EVERY.values()} == {*EVERY.values()}
-    assert profile_labelled("icu-1-4.2").name == "icu"
-    assert (profile_labelled("glove-10"), profile_labelled("icu-2-78"), profile_labelled("")) == (
-        None,
-        None,
-        None,
-    )
     with pytest.raises(UsageError, match="choose one of glove, icu, word2vec"):
         profile_named("spacy")
 
 
 def test_english_covers_contractions_and_their_pieces():
-    for word in [
-        "the",
-        "don't",
-        "n't",
-        "'s",
-        "'ll",
-        "do",
-        "don",
-        "t",
-        "s",
-        "ca",
-        "wo",
-        "it's",
-        "would",
-        "with",
-    ]:
+    for word in "the don't n't 's 'll do don t s ca wo it's would with".split():
         assert word in ENGLISH
     assert ENGLISH.name == "english-1"
     assert "harry" not in ENGLISH
@@ -383,8 +360,7 @@ def test_a_file_list_is_normalized_and_its_path_stays_private(tmp_path):
         (b"canary\xff\n", "line 1"),
         (b"\n\ncanary\x00\n", "line 3"),
         (b"canary" * 11, "line 1"),
-        (b"canary\n" * 700_000, "4,194,304 bytes"),
-        ("\n".join(f"canary{i}" for i in range(100_001)).encode(), "100,001 words"),
+        (b"canary\n" * 5_000_000, "33,554,432 bytes"),
     ],
 )
 def test_a_malformed_list_is_refused_with_the_place(tmp_path, data, place):
@@ -396,7 +372,7 @@ def test_a_malformed_list_is_refused_with_the_place(tmp_path, data, place):
 
 
 def test_names_of_lists_that_do_not_exist(tmp_path):
-    with pytest.raises(UsageError, match="choose one of english, english-1"):
+    with pytest.raises(UsageError, match="choose one of english, german"):
         StopWords.load("klingon")
     with pytest.raises(StorageError, match="cannot read"):
         StopWords.load(f"file:{tmp_path / 'missing'}")
@@ -406,7 +382,3 @@ def test_names_of_lists_that_do_not_exist(tmp_path):
 
 def test_none_is_empty():
     assert (NONE.name, len(NONE)) == ("none", 0)
-
-
-def test_examples_in_the_documentation():
-    assert doctest.testmod(module).failed == 0

@@ -1,16 +1,17 @@
 """`Bag`: a frozen multiset of words without order, and the one way from a text to the words of a bag.
 
-A document is a finite bag of words; order is forgotten (docs/theory.md section 1). Where a kernel
-replaces each word the guarantee compares bags of equal size N, so N is public and fixed before: the first N words of a
-document are kept, and a shorter one is filled up with the public unknown token. A whole document needs neither.
+A document is a finite bag of words; order is forgotten (theory, 1). Where a kernel replaces each word the guarantee
+compares bags of equal size N, so N is public and fixed before: the first N words of a document are kept, and a shorter
+one is filled up with the public unknown token. A whole document needs neither.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from functools import lru_cache
+from itertools import chain, pairwise, repeat
 from types import MappingProxyType
 from typing import NoReturn, Protocol, cast, final, get_args
 
@@ -19,7 +20,6 @@ import numpy as np
 from publius.arrays import IndexArray, Rows
 from publius.errors import UnknownWordError, UsageError
 from publius.settings import Between, TextSettings, UnknownPolicy
-from publius.text.drawn_bags import DrawnBags
 from publius.text.known_words import NOWHERE, IndexedVocabulary, PlacedWords, known_words
 from publius.text.known_words import UNKNOWN as UNKNOWN
 from publius.text.tokenizer import StopWords, Unknown, UnprotectedToken, Vocabulary, lookup, profile_named
@@ -29,9 +29,9 @@ from publius.text.tokenizer import StopWords, Unknown, UnprotectedToken, Vocabul
 class Bag:
     """An immutable, hashable multiset of words.
 
-    ``words`` is the words, repeated as often as they occur, or a mapping of words to counts. Two bags are
-    equal when they hold the same words equally often. A bag may be empty; no distance is defined for an empty
-    one. The repr holds no word.
+    ``words`` is the words, repeated as often as they occur, or a mapping of words to counts. Two bags are equal when
+    they hold the same words equally often. A bag may be empty; no distance is defined for an empty one. The repr holds
+    no word.
 
     >>> Bag(["tea", "milk", "tea"]) == Bag({"milk": 1, "tea": 2})
     True
@@ -39,10 +39,9 @@ class Bag:
     Bag(size=3, distinct=2)
     """
 
-    __slots__ = ("_counts", "_drawn", "_size")
+    __slots__ = ("_counts", "_size")
 
-    _counts: Mapping[str, int] | None
-    _drawn: tuple[DrawnBags, int] | None
+    _counts: Mapping[str, int]
     _size: int
 
     def __init__(self, words: Iterable[str] | Mapping[str, int] = ()) -> None:
@@ -50,25 +49,15 @@ class Bag:
             raise UsageError("a Bag is made of words, not of one string: use Bag.from_text")
         counts = _checked(words if isinstance(words, Mapping) else Counter(words))
         object.__setattr__(self, "_counts", MappingProxyType(counts))
-        object.__setattr__(self, "_drawn", None)
         object.__setattr__(self, "_size", sum(counts.values()))
 
     @classmethod
     def from_checked(cls, counts: dict[str, int], size: int) -> Bag:
-        """The bag of ``counts``, sorted by word, of ``size`` words in all; nothing is checked, for speed.
-
-        For mechanisms, whose words are those of a vocabulary that was checked before, and for what was a bag already.
-        """
+        """The bag of ``counts``, sorted by word, of ``size`` words in all; nothing is checked, for speed."""
         bag = object.__new__(cls)
         object.__setattr__(bag, "_counts", MappingProxyType(counts))
-        object.__setattr__(bag, "_drawn", None)
         object.__setattr__(bag, "_size", size)
         return bag
-
-    @classmethod
-    def from_counts(cls, counts: Mapping[str, int]) -> Bag:
-        """The bag that holds each word as often as ``counts`` says; `UsageError` for a count below 1."""
-        return cls(counts)
 
     @classmethod
     def from_text(
@@ -83,9 +72,12 @@ class Bag:
     ) -> Bag:
         """The bag of the first ``length`` words of ``text``; of all of them without a length.
 
-        ``vocabulary`` is an `Embeddings`, or anything that answers ``in`` if ``profile`` names the tokenizer.
-        The other arguments are those of `Encoding`. Raises `UnknownWordError` under ``unknown="reject"`` and
-        `UsageError` for arguments that do not exist.
+        ``vocabulary`` is an `Embeddings`, or anything that answers ``in`` if ``profile`` names the tokenizer. The other
+        arguments are those of `Encoding`. `UnknownWordError` under ``unknown="reject"``, `UsageError` for arguments
+        that do not exist.
+
+        >>> Bag.from_text("Tea, and more tea!", {"tea"}, unknown="drop", profile="glove").counts
+        mappingproxy({'tea': 2})
         """
         profile = profile or getattr(vocabulary, "tokenizer", None)
         if profile is None:
@@ -103,26 +95,23 @@ class Bag:
     @property
     def counts(self) -> Mapping[str, int]:
         """How often each word occurs; read-only, sorted by word."""
-        if self._counts is None and self._drawn is not None:
-            drawn, row = self._drawn
-            object.__setattr__(self, "_counts", MappingProxyType(drawn.counts(row)))
-        return cast(Mapping[str, int], self._counts)
+        return self._counts
 
     def words(self) -> Iterator[str]:
         """Each word as often as it occurs, sorted."""
-        return chain.from_iterable(repeat(word, count) for word, count in self.counts.items())
+        return chain.from_iterable(repeat(word, count) for word, count in self._counts.items())
 
     def __eq__(self, other: object) -> bool:
-        return self.counts == other.counts if isinstance(other, Bag) else NotImplemented
+        return self._counts == other._counts if isinstance(other, Bag) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(tuple(self.counts.items()))
+        return hash(tuple(self._counts.items()))
 
     def __repr__(self) -> str:
-        return f"Bag(size={self._size}, distinct={len(self.counts)})"
+        return f"Bag(size={self._size}, distinct={len(self._counts)})"
 
     def __reduce__(self) -> tuple[Callable[[dict[str, int], int], Bag], tuple[dict[str, int], int]]:
-        return Bag.from_checked, (dict(self.counts), self._size)
+        return Bag.from_checked, (dict(self._counts), self._size)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a Bag cannot be changed")
@@ -131,29 +120,34 @@ class Bag:
         raise AttributeError("a Bag cannot be changed")
 
 
-def drawn_bag(drawn: DrawnBags, row: int) -> Bag:
-    """One of the bags that were drawn together; its words are named when they are asked for."""
-    bag = object.__new__(Bag)
-    object.__setattr__(bag, "_counts", None)
-    object.__setattr__(bag, "_drawn", (drawn, row))
-    object.__setattr__(bag, "_size", drawn.size)
-    return bag
+def bags_at(vocabulary: IndexedVocabulary, places: IndexArray) -> list[Bag]:
+    """The bag of each row of ``places`` in a vocabulary, shape (bags, N), several times quicker than one by one."""
+    names, ranks = _alphabet(vocabulary)
+    ordered = np.sort(ranks[places], axis=1)
+    first = np.ones(ordered.shape, np.bool_)  # of the run of one word in one bag
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
+    starts = np.flatnonzero(first)
+    words = list(map(names.__getitem__, ordered.ravel()[starts].tolist()))
+    counts = np.diff(starts, append=ordered.size).tolist()
+    ends = [0, *np.cumsum(np.count_nonzero(first, axis=1)).tolist()]
+    return [
+        Bag.from_checked(dict(zip(words[start:end], counts[start:end], strict=True)), places.shape[1])
+        for start, end in pairwise(ends)
+    ]
 
 
-def drawn_json(bag: Bag, vocabulary: Sequence[str]) -> str | None:
-    """The counts as JSON in the order of ``vocabulary``, where ``bag`` was drawn from it together with many."""
-    if bag._drawn is None or bag._drawn[0].alphabet.vocabulary is not vocabulary:
-        return None
-    drawn, row = bag._drawn
-    return None if drawn.texts is None else drawn.texts[row]
+@lru_cache(2)
+def _alphabet(vocabulary: IndexedVocabulary) -> tuple[list[str], IndexArray]:
+    """The words in alphabetical order, and the rank of each place."""
+    words = vocabulary.vocabulary
+    order = sorted(range(len(words)), key=words.__getitem__)
+    return [words[place] for place in order], np.argsort(order)
 
 
 def _checked(counts: Mapping[str, int]) -> dict[str, int]:
     """``counts`` sorted by word; an error shows neither words nor their number in the text."""
     plain = {*map(type, counts)} <= {str} and {*map(type, counts.values())} <= {int}
-    if (
-        plain and "" not in counts and min(counts.values(), default=1) >= 1
-    ):  # as nearly always, several times quicker
+    if plain and "" not in counts and min(counts.values(), default=1) >= 1:  # nearly always, and quicker
         return {word: counts[word] for word in sorted(counts)}
     for word, count in counts.items():
         if not isinstance(word, str) or not word:
@@ -173,9 +167,7 @@ class TokenizedVocabulary(Vocabulary, Protocol):
     """A vocabulary that says which `publius.text.tokenizer.Profile` its words follow, as `Embeddings` does."""
 
     @property
-    def tokenizer(self) -> str:
-        """The name of the profile."""
-        ...
+    def tokenizer(self) -> str: ...  # noqa: D102
 
 
 @final
@@ -183,26 +175,24 @@ class TokenizedVocabulary(Vocabulary, Protocol):
 class Encoding:
     """How a text becomes the N words of a bag; all of it is public and stated in the manifest.
 
-    ``length`` is N, or None for all words. ``unknown`` is what becomes of a word outside the vocabulary:
-    unk makes it the public token, which counts as a word; drop leaves it out before the first N are
-    counted; reject raises; keep lets it through as it stands, for experiments only: it has no guarantee
-    at all. ``profile`` names the tokenizer. Unless ``padded``, a short document stays short. Raises `UsageError`
-    for a value that does not exist.
+    `UsageError` for a value that does not exist.
     """
 
     length: int | None
+    """N; None for all words."""
     unknown: UnknownPolicy
+    """A word outside the vocabulary: unk makes it the public token, which counts as a word; drop leaves it out before
+    the first N are counted; reject raises; keep lets it through, for experiments only: it has no guarantee at all."""
     stop_words: StopWords
     profile: str
+    """Name of the tokenizer."""
     padded: bool = True
+    """Whether a short document is filled up to N."""
 
     def __post_init__(self) -> None:
         profile_named(self.profile)
-        if self.unknown not in get_args(UnknownPolicy):
-            raise UsageError(
-                f"no policy for unknown words is called {self.unknown!r:.40}: choose one of "
-                f"{', '.join(get_args(UnknownPolicy))}"
-            )
+        if self.unknown not in (policies := get_args(UnknownPolicy)):
+            raise UsageError(f"unknown must be one of {', '.join(policies)}, not {self.unknown!r:.40}")
         if self.length is not None and (type(self.length) is not int or self.length < 1):
             raise UsageError(f"the length of a bag must be a whole number from 1, not {self.length!r}")
 
@@ -228,70 +218,50 @@ class Encoding:
 @final
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The words of one document, ready for a mechanism, and what was met on the way.
-
-    ``words`` are in the order of the text, so they are for internal use: a release has no order. ``seen``
-    counts the words looked up until N were found, stop words left out; ``unknown`` those of them outside the
-    vocabulary; ``padding`` the unknown tokens that fill a short document up to N. ``between`` is what was to be
-    kept unprotected for a text that keeps its order: pairs of how many of the words stand before it, and it.
-    ``places`` are the words' places in the vocabulary where it has such, unknown ones at its ``unknown_index``.
-    """
+    """The words of one document, ready for a mechanism, and what was met on the way."""
 
     words: Sequence[str] = field(repr=False)
+    """In the order of the text, so for internal use: a bag has no order."""
     seen: int
+    """Words looked up until N were found, stop words left out."""
     unknown: int
+    """Those of them outside the vocabulary."""
     padding: int
+    """Unknown tokens that fill a short document up to N."""
     between: tuple[tuple[int, str], ...] = field(default=(), repr=False)
+    """For ordered text: pairs of how many words stand before it, and what is kept unprotected."""
     places: IndexArray | None = field(default=None, repr=False, compare=False)
+    """The words' places in the vocabulary where it has such, unknown ones at its ``unknown_index``."""
 
 
 def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Between = "none") -> Encoded:
     """The words that stand for ``text``: the only way from a text to a bag, alone or in a batch.
 
-    No more of the text is cut into words than the first N need; ``keep`` changes none of them. Raises
-    `UnknownWordError` under "reject".
+    No more of the text is cut into words than the first N need; ``keep`` changes none of them. `UnknownWordError` under
+    "reject".
     """
     if keep == "none" and encoding.unknown != "keep" and hasattr(vocabulary, "unknown_index"):
         return words_of_all([text], vocabulary, encoding)[0]
-    found = lookup(text, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words, keep=keep)
     words: list[str] = []
     between: list[tuple[int, str]] = []
     unknown = dropped = 0
-    for word in found:
+    for word in lookup(text, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words, keep=keep):
         if type(word) is UnprotectedToken:
             between.append((len(words), str(word)))
             continue
-        if type(word) is not Unknown:
-            words.append(word)
-        else:
-            unknown += 1
-            if encoding.unknown == "drop":
-                dropped += 1
-                continue
-            words.append(str(word) if encoding.unknown == "keep" else UNKNOWN)
+        unknown += (strange := type(word) is Unknown)
+        if strange and encoding.unknown == "drop":
+            dropped += 1
+            continue
+        words.append(UNKNOWN if strange and encoding.unknown != "keep" else str(word))
         if len(words) == encoding.length:
             break
     if unknown and encoding.unknown == "reject":
         raise _rejected(unknown, len(words))
     padding = encoding.missing(len(words))
-    padded = (*words, *repeat(UNKNOWN, padding))
-    return Encoded(padded, len(words) + dropped, unknown, padding, tuple(between))
-
-
-def given_words(words: Sequence[str], vocabulary: Container[str], encoding: Encoding) -> Encoded:
-    """Words given one by one, as the vocabulary has them, case and all: nothing is cut, lower-cased or left out.
-
-    Unknown ones, N and padding as for a text. Raises `UnknownWordError` under "reject".
-    """
-    unknown = sum(word not in vocabulary for word in words[: encoding.length])
-    if unknown and encoding.unknown == "reject":
-        raise _rejected(unknown, len(words))
-    kept = [word if word in vocabulary else UNKNOWN for word in words]
-    if encoding.unknown == "drop":
-        kept = [word for word in kept if word != UNKNOWN]
-    kept = kept[: encoding.length]
-    padding = encoding.missing(len(kept))
-    return Encoded((*kept, *repeat(UNKNOWN, padding)), len(kept), unknown, padding)
+    return Encoded(
+        (*words, *repeat(UNKNOWN, padding)), len(words) + dropped, unknown, padding, tuple(between)
+    )
 
 
 def words_of_all(texts: Sequence[str], vocabulary: Vocabulary, encoding: Encoding) -> list[Encoded]:
@@ -307,18 +277,16 @@ def words_of_all(texts: Sequence[str], vocabulary: Vocabulary, encoding: Encodin
 @final
 @dataclass(frozen=True, slots=True)
 class EncodedRows:
-    """The words of many documents, of as many as each has; ``seen`` and ``unknown`` as in `Encoded`, of all together.
-
-    ``places`` are the words' places in the vocabulary, unknown ones at its ``unknown_index``.
-    """
+    """The words of many documents, of as many as each has, without an object for each document."""
 
     places: Rows = field(repr=False)
+    """Places in the vocabulary, unknown words at its ``unknown_index``."""
     seen: int
     unknown: int
 
 
 def places_of_all(texts: Sequence[str], vocabulary: IndexedVocabulary, encoding: Encoding) -> EncodedRows:
-    """As `words_of_all`, without an object for each document; for unk and drop, where nothing is filled up."""
+    """As `words_of_all`, for unk and drop, where nothing is filled up; ``seen`` and ``unknown`` of all together."""
     if encoding.unknown in ("reject", "keep") or (encoding.length is not None and encoding.padded):
         raise UsageError("documents are encoded together under unk or drop, and without padding")
     drop = encoding.unknown == "drop"
@@ -327,8 +295,7 @@ def places_of_all(texts: Sequence[str], vocabulary: IndexedVocabulary, encoding:
     missing = rows.flat == NOWHERE
     seen, unknown = len(missing), int(np.count_nonzero(missing))
     if unknown and drop:
-        kept = np.concatenate([[0], np.cumsum(~missing)])
-        rows = Rows(rows.flat[~missing], kept[rows.starts])
+        rows = Rows(rows.flat[~missing], np.concatenate([[0], np.cumsum(~missing)])[rows.starts])
     elif unknown:
         rows = Rows(np.where(missing, vocabulary.unknown_index, rows.flat), rows.starts)
     return EncodedRows(rows, seen, unknown)

@@ -11,11 +11,11 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
 from threading import Lock
-from typing import Any, Final, Protocol, final, overload
+from typing import Any, Final, Protocol, final
 
 import numpy as np
 
-from publius.arrays import IndexArray
+from publius.arrays import IndexArray, LazySequence
 from publius.text.normal_form import may_have_long_run
 from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, profile_named
 
@@ -63,29 +63,16 @@ class IndexedVocabulary(Hashable, Protocol):
     """A vocabulary whose words have places, and whose unknown token has one too: `Embeddings` and the like."""
 
     @property
-    def unknown_index(self) -> int:
-        """Where the unknown token stands."""
-        ...
-
+    def unknown_index(self) -> int: ...  # noqa: D102
     @property
-    def vocabulary(self) -> Sequence[str]:
-        """The words by place."""
-        ...
-
+    def vocabulary(self) -> Sequence[str]: ...  # noqa: D102
     @property
-    def places(self) -> Mapping[str, int]:
-        """The place of each word."""
-        ...
-
-    def index(self, word: str) -> int | None:
-        """The place of a word; None when it is not there."""
-        ...
-
+    def places(self) -> Mapping[str, int]: ...  # noqa: D102
     def __contains__(self, word: object, /) -> bool: ...
 
 
 @final
-class PlacedWords(Sequence[str]):
+class PlacedWords(LazySequence[str]):
     """Words of a vocabulary, held as their places and named when they are asked for; it shows none in a repr."""
 
     __slots__ = ("_names", "_places")
@@ -99,18 +86,8 @@ class PlacedWords(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return map(self._names.__getitem__, self._places.tolist())
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
-        return self._names[self._places[place]] if isinstance(place, int) else tuple(self)[place]
-
-    def __eq__(self, other: object) -> bool:
-        return tuple(self) == tuple(other) if isinstance(other, tuple | PlacedWords) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
+    def _item(self, place: int) -> str:
+        return str(self._names[self._places[place]])
 
     def __repr__(self) -> str:
         return f"PlacedWords(size={len(self)})"
@@ -185,7 +162,7 @@ class _Table(dict[bytes, int]):
 
     def __init__(self, vocabulary: IndexedVocabulary, profile: str, stop_words: StopWords) -> None:
         super().__init__()
-        self._vocabulary, self._profile, self._stop_words = vocabulary, profile, stop_words
+        self._vocabulary, self._profile, self._stop_words = vocabulary.places, profile, stop_words
         self._digits_kept = profile_named(profile).digits == "kept"
         self._rows: list[IndexArray] = []
         # Each row a short stretch, filled up with zeros, and its number; a stretch has one row where it can stand.
@@ -196,10 +173,12 @@ class _Table(dict[bytes, int]):
         # One word as it stands, without anything at which the tokenizer would cut it.
         if text.isascii() and (text.isalnum() if self._digits_kept else text.isalpha()):
             word = text.lower()
-            code = _NOTHING if word in self._stop_words.words else self._place(word)
+            code = _NOTHING if word in self._stop_words.words else self._vocabulary.get(word, NOWHERE)
         else:
             words = lookup(text, self._vocabulary, profile=self._profile, stop_words=self._stop_words)
-            code = self._code([NOWHERE if type(word) is Unknown else self._place(word) for word in words])
+            code = self._code(
+                [NOWHERE if type(word) is Unknown else self._vocabulary[word] for word in words]
+            )
         if len(stretch) <= _LONGEST:
             self[stretch] = code
         return code
@@ -211,10 +190,6 @@ class _Table(dict[bytes, int]):
             return _NOTHING
         self._rows.append(np.array(places, np.int64))
         return _NOTHING - len(self._rows)
-
-    def _place(self, word: str) -> int:
-        place = self._vocabulary.index(word)
-        return NOWHERE if place is None else place
 
     @property
     def is_full(self) -> bool:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -79,10 +80,7 @@ def in_lists(
         word
         for word in words
         if word in own
-        or (
-            any(map(str.isalpha, word))
-            and any(word in known or word.casefold() in known for known in lists)
-        )
+        or (any(map(str.isalpha, word)) and any(word in known or word.casefold() in known for known in lists))
     ]
 
 
@@ -99,7 +97,7 @@ def wordlist(language: str) -> frozenset[str]:
         raise UsageError(
             f"no list of words of the language {language!r:.20}: choose of {names}, or give --words FILE"
         )
-    return frozenset(wordfreq.get_frequency_dict(language, "best"))
+    return frozenset(chain.from_iterable(wordfreq.get_frequency_list(language, "best")))
 
 
 @cache

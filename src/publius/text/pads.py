@@ -1,12 +1,9 @@
 """Pads: the public words that fill a short document up to N, drawn so that they look like words of any document.
 
-One token instead would stand out: its count would tell how long the document is. Which words may be drawn, and how
-often each, follows from the vocabulary and the stop words alone, both public.
-
-What it costs. Two documents are filled up with the same draws, as far as both need them. For each outcome of the draws
-the lifting theorem holds for the bags that result, and a mixture of laws whose ratios are bounded has a bounded
-ratio. So the guarantee holds with the Earth Mover's distance of the two as they are filled up with whatever may be
-drawn that is farthest: a pad against a pad is at distance 0, against a word at the largest from it to any such word.
+One token instead would tell by its count how long the document is. Which words may be drawn, and how often each,
+follows from the vocabulary and the stop words alone. Two documents are filled up with the same draws, as far as both
+need them; for each outcome of the draws the lifting theorem holds, and a mixture of laws whose ratios are bounded has a
+bounded ratio. So the guarantee holds with the distance of the two filled up with the farthest that may be drawn.
 """
 
 from __future__ import annotations
@@ -23,11 +20,8 @@ from publius.text.tokenizer import StopWords
 
 PADS: Final = 1_000
 """At most so many different words fill documents up."""
-
 BYTES: Final = 4
 """Random bytes that one pad takes."""
-
-_WHOLE: Final = 2**32
 
 
 def pad_places(vocabulary: IndexedVocabulary, stop_words: StopWords) -> IndexArray:
@@ -38,12 +32,13 @@ def pad_places(vocabulary: IndexedVocabulary, stop_words: StopWords) -> IndexArr
 def drawn_pads(vocabulary: IndexedVocabulary, stop_words: StopWords, bits: bytes) -> IndexArray:
     """Places of pads, one for each four of the random ``bits``.
 
-    The word at place r of a vocabulary in order of frequency is drawn about as often as it is written, in proportion
-    to 1/(r + 1) (Zipf's law), with whole-number weights that sum to 2^32.
+    The word at rank r is drawn in proportion to 1/(r + 1) (Zipf's law),
+    with whole-number weights that sum to 2^32.
     """
     places, ends = _law(vocabulary, stop_words)
-    numbers = np.frombuffer(bits, "<u4").astype(np.int64)
-    return np.asarray(places[np.searchsorted(ends, numbers, side="right")])
+    return np.asarray(
+        places[np.searchsorted(ends, np.frombuffer(bits, "<u4").astype(np.int64), side="right")]
+    )
 
 
 @lru_cache(8)
@@ -54,8 +49,7 @@ def _law(vocabulary: IndexedVocabulary, stop_words: StopWords) -> tuple[IndexArr
         for place, word in enumerate(vocabulary.vocabulary)
         if len(word) > 1 and word.isalpha() and word not in stop_words.words
     )
-    places = [*islice(plain, PADS)] or [vocabulary.unknown_index]
-    found = np.array(places, np.int64)
-    ends = np.floor(np.cumsum(1 / (found + 1)) / np.sum(1 / (found + 1)) * _WHOLE).astype(np.int64)
-    ends[-1] = _WHOLE
+    found = np.array([*islice(plain, PADS)] or [vocabulary.unknown_index], np.int64)
+    ends = np.floor(np.cumsum(1 / (found + 1)) / np.sum(1 / (found + 1)) * 2.0**32).astype(np.int64)
+    ends[-1] = 2**32
     return found, ends

