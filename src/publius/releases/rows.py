@@ -74,8 +74,7 @@ def row_of(
     if outcome.words is not None:
         row |= {"size": len(outcome.words), "words": list(outcome.words)}
     elif outcome.bag is not None:
-        counts = outcome.bag.counts
-        row |= {"size": outcome.bag.size, "bag": {word: counts[word] for word in sorted(counts)}}
+        row |= {"size": outcome.bag.size, "bag": dict(outcome.bag.counts)}  # sorted by word
     if warning is not None:
         row["warning"] = warning
     return {**row, **kept} if kept else row

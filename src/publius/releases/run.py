@@ -164,7 +164,7 @@ def protect_corpus(
     """
     limited = documents_per_author is not None
     check_run(mechanism, leaving, limited=limited, c=documents_per_author, ledger=ledger is not None)
-    if (limited or ledger is not None) and getattr(corpus, "author_field", None) is None:
+    if (limited or ledger is not None) and corpus.plan.author is None and not corpus.plan.own:
         raise UsageError(
             f"{'--ledger' if ledger is not None else '--documents-per-author'} needs --author-field: the column that "
             "names who wrote each document, or id where each document is its own author"

@@ -1,0 +1,135 @@
+"""Tables in memory: the rows of anything with the Arrow interface become an Arrow table of labels or bags."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from publius.documents.arrow import as_arrow, documents_in
+from publius.errors import DataError, UsageError
+from publius.noise.randomness import RunKey
+from publius.releases.rows import check_kept, row_of
+from publius.releases.run import check_run, manifest_of
+from publius.settings import Leaving, Reading
+from publius.text.author_names import author_key
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from publius.mechanisms.mechanism import Mechanism
+    from publius.privacy.ledger import Ledger
+
+MANIFEST: Final = b"publius"
+"""Under this key the metadata of a protected table's schema holds its manifest, as JSON."""
+
+
+def protect_table(
+    table: Any,
+    mechanism: Mechanism,
+    text: str = "text",
+    *,
+    ids: str | None = None,
+    keep: Sequence[str] | str = (),
+    author: str | None = None,
+    ledger: Ledger | None = None,
+) -> pyarrow.Table:
+    """Release every row of ``table``: an Arrow table with id, label or bag, and the columns in ``keep``.
+
+    Rows are numbered in a secret order, unless ``ids`` names a column: then it leaves with its type, and the order is
+    the table's. Kept columns leave as they are, by value, with their types and nulls: nothing protects them. The
+    schema's metadata holds the manifest. ``.to_pandas()`` makes a data frame of it, `polars.from_arrow` another. Every
+    call draws anew: it is one more release of its rows, and their epsilons add.
+
+    Args:
+        table: a pandas or polars data frame, an Arrow table, a DuckDB relation, a mapping of columns, or anything
+            else with the Arrow interface.
+        mechanism: a `RandomizedResponse` or a `Lifted`.
+        text: the column of texts, or of declared values; null counts as an empty text.
+        ids: a column of ids that leave.
+        keep: columns that leave unprotected; one name or several.
+        author: the column of authors, for the ``ledger``; it does not leave.
+        ledger: debited before anything is returned, each author once for all rows.
+
+    Raises `UsageError` for what is no table or lacks a column, `BudgetError` where an account has not enough left.
+
+    >>> import publius
+    >>> table = {"text": ["yes", "no", None], "year": [2024, 2025, 2026]}
+    >>> answers = publius.RandomizedResponse(publius.Values(["yes", "no"]), epsilon=5)
+    >>> publius.protect_table(table, answers, keep="year").column_names
+    ['id', 'label', 'year']
+    """
+    import pyarrow as pa
+
+    kept = (keep,) if isinstance(keep, str) else tuple(keep)
+    check_kept(kept)
+    leaving = Leaving(ids=ids is not None, keep=kept)
+    check_run(mechanism, leaving)
+    if (ledger is None) != (author is None):
+        raise UsageError("a ledger has an account for each author: give ledger= and author= together")
+    whole = as_arrow(pa.table(dict(table)) if isinstance(table, Mapping) else table)
+    for name in filter(None, (text, ids, author, *kept)):
+        if whole.column_names.count(name) != 1:
+            raise UsageError(
+                f"the table has {whole.column_names.count(name)} columns called {name!r}, where one is needed"
+            )
+    declared = getattr(getattr(mechanism, "classifier", None), "kind", None) == "values"
+    read = whole.select([*dict.fromkeys(filter(None, (text, author)))])
+    documents = documents_in(read, Reading(text_field=text, raw=declared), author_field=author)
+    count, key = len(documents), RunKey.fresh()
+    drawn = mechanism.protect([each.text for each in documents], [each.row for each in documents], key)
+    rows = [row_of(outcome) for outcome in drawn.outcomes]
+    place = list(range(count)) if ids else RunKey(key.derive("order")).rng("").permutation(count).tolist()
+    columns: dict[str, Any] = {
+        "id": _copied(whole.column(ids), place)
+        if ids
+        else pa.array(map(str, range(1, count + 1)), pa.string())
+    }
+    kinds = {
+        "label": pa.string(), "size": pa.int64(), "bag": pa.map_(pa.string(), pa.int64()), "words": pa.list_(pa.string()),
+    }  # fmt: skip
+    for name in mechanism_fields(mechanism):
+        values = [rows[each][name] for each in place]
+        columns[name] = pa.array(
+            [[*each.items()] for each in values] if name == "bag" else values, kinds[name]
+        )
+    columns |= {name: _copied(whole.column(name), place) for name in kept}
+    if ledger is not None:
+        authors = Counter(author_key(each.author) for each in documents)
+        if None in authors:
+            raise DataError(
+                f"{authors[None]:,} rows of {author!r} name nobody, who cannot be charged: leave them out"
+            )
+        price = mechanism.charge(ledger.unit)
+        ledger.spend({name: price * times for name, times in authors.items() if name is not None})
+    manifest = msgspec.json.encode(manifest_of(mechanism, count, leaving))
+    return pa.table(columns).replace_schema_metadata({MANIFEST: manifest})
+
+
+def mechanism_fields(mechanism: Mechanism) -> tuple[str, ...]:
+    """What a row of a mechanism has beside its id, as files name it."""
+    facts = mechanism.facts()
+    if mechanism.kind == "labels":
+        return ("label",) if facts.get("bag") is None else ("label", "size", "bag")
+    return ("size", "words") if facts.get("ordered") else ("size", "bag")
+
+
+def _copied(column: pyarrow.ChunkedArray, place: Sequence[int]) -> pyarrow.ChunkedArray:
+    """A column of its type by value, in another order: a slice would hold the whole of the table it is one of.
+
+    Categories are written out, since a dictionary may hold values of no row.
+    """
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = pa.chunked_array([pa.array(column.to_pylist(), kind.value_type)]), kind.value_type
+    elif pa.types.is_run_end_encoded(kind):
+        column, kind = pa.chunked_array([pa.array(column.to_pylist(), kind.value_type)]), kind.value_type
+    try:
+        return column.combine_chunks().take(pa.array(place, pa.int64()))
+    except pa.ArrowNotImplementedError:  # such as views of strings, which Arrow copies in no other way
+        values = column.to_pylist()
+        return pa.chunked_array([pa.array([values[each] for each in place], kind)])
