@@ -1,0 +1,89 @@
+"""``publius sign`` and ``publius verify``: the page to sign, and whether it belongs to a release."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from publius.cli.parsing import File, flat
+from publius.settings import People, Reading
+
+
+def sign(
+    release: File,
+    *,
+    output: File,
+    public_page: File | None = None,
+    purpose: str | None = None,
+    recipient: str | None = None,
+    contact: str | None = None,
+    review: str | None = None,
+    texts: File | None = None,
+    evaluation: File | None = None,
+    reading: Annotated[Reading, flat("Reading")] = Reading(),
+    people: Annotated[People, flat("People")] = People(),
+) -> None:
+    """Write the page to sign for a release.
+
+    Parameters
+    ----------
+    release: Folder of a release that was made here.
+    output: The curator's page (HTML), which stays with the curator.
+    public_page: A page for recipients: nothing counted in the private file.
+    purpose: What the release may be used for.
+    recipient: Who receives it.
+    contact: Whom recipients may ask.
+    review: When to look at it again.
+    texts: The private file: counts authors and small cells, for the curator only.
+    evaluation: Folder of publius evaluate, at the epsilon of the release.
+    """
+    from publius.cli import console
+    from publius.releases.sign import sign as write
+
+    console.watched(
+        write, release, output, texts=texts, reading=reading, people=people, evaluation=evaluation, purpose=purpose,
+        recipient=recipient, contact=contact, review=review, public_page=public_page,
+    )  # fmt: skip
+    missing = [
+        f"--{name}"
+        for name, value in (
+            ("purpose", purpose),
+            ("recipient", recipient),
+            ("contact", contact),
+            ("review", review),
+        )
+        if not value
+    ]
+    console.say(f"Page to sign: {output} (for you only).")
+    if public_page is not None:
+        console.say(f"Page for recipients: {public_page}.")
+    if missing:
+        console.note(f"To be completed: {', '.join(missing)}.")
+    console.say(f"Check: publius verify {release} {output}")
+
+
+def verify(release: File, page: File | None = None, *, json: bool = False) -> int | None:
+    """Check that a release and its page belong together.
+
+    Exit 0: whole, and the page is its own. 1: the page is of another release. 65: the folder was changed.
+
+    Parameters
+    ----------
+    release: Folder of a release.
+    page: A page that publius sign has written.
+    json: Print one JSON object.
+    """
+    from publius.cli import console
+    from publius.releases.sign import verify as check
+
+    found = check(release, page)
+    if json:
+        console.as_json(asdict(found))
+    else:
+        console.say(f"Whole: {found.files} files as they were drawn, nothing more.")
+        if found.page is not None:
+            console.say("The page is of this release." if found.page else "The page is of ANOTHER release.")
+        console.say(
+            "Drawn by this installation." if found.here else "Not in the register of this installation."
+        )
+    return 1 if found.page is False else None

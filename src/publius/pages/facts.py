@@ -1,0 +1,181 @@
+"""What the page of a release says in numbers, from its manifest alone: its templates make the sentences."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from publius.privacy.promise import meaning
+
+CANDIDATES: Final = (2, 100, 1000)
+"""How many texts an attacker holds, of which one is behind a row, in the picture of what epsilon means."""
+_BARS: Final = 9
+"""Labels whose accuracy is drawn; of more of them the best and the worst."""
+_WORDS: Final = 6
+_CELL: Final = 60
+_LABELS_TYPED: Final = 12
+
+
+def picked_at_most(exponent: float, candidates: int) -> float:
+    """The largest probability of picking the right one of so many equally likely texts: 1 / (1 + (k - 1) e^-x)."""
+    return 1 / (1 + (candidates - 1) * math.exp(-exponent))
+
+
+def facts_of(
+    manifest: Any, row: Mapping[str, Any] | None, table: Sequence[Mapping[str, Any]] | None
+) -> dict[str, Any]:
+    """Everything that ``release.html`` and ``README.txt`` say of a release of any kind."""
+    kind = manifest.__struct_config__.tag
+    found = {
+        "manifest": manifest, "kind": kind, "warning": warning_of(manifest), "meaning": meaning(manifest), "signed": None,
+        "row": None if row is None else _row(row), "table": table or [], "command": command_of(manifest),
+        "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False), "candidates": CANDIDATES,
+    }  # fmt: skip
+    return found | {"labels": _of_labels, "words": _of_words, "summary": _of_summary}[kind](manifest)
+
+
+def warning_of(manifest: Any) -> str | None:
+    """What must be read before anything else; None for a release that keeps its promise."""
+    return manifest.warning or (None if manifest.private else "NOT PRIVATE")
+
+
+def _of_labels(manifest: Any) -> dict[str, Any]:
+    answers = len(manifest.labels)
+    stays = picked_at_most(manifest.epsilon, answers)
+    taken = (1 - stays) / (answers - 1) if answers > 1 else 0.0
+    accuracy = manifest.classifier.accuracy
+    shares = sorted(accuracy.by_label.items(), key=lambda each: -each[1]) if accuracy else []
+    half = _BARS // 2
+    drawn = shares if len(shares) <= _BARS else [*shares[:half], *shares[half - _BARS :]]
+
+    def released(share: float) -> float:
+        """How often a *released* label is right: kept and right, or drawn by the noise."""
+        return share * stays + (1 - share) * taken
+
+    rows = [{"label": name, "value": released(share), "pale": share} for name, share in drawn]
+    if accuracy:
+        ends = {"low": released(accuracy.low), "high": released(accuracy.high)}
+        rows.insert(
+            0,
+            {"label": "all labels", "value": released(accuracy.share), "pale": accuracy.share, "tone": "d"}
+            | ends,
+        )
+    return {
+        "stays": stays, "changed": 1 - stays, "taken": taken, "factor": math.exp(manifest.epsilon),
+        "average": {k: min(1.0, (min(k, answers) * stays + max(answers - k, 0) * taken) / k) for k in CANDIDATES},
+        "meter": _meter(manifest.epsilon), "accuracy": accuracy, "accuracy_bars": rows, "shares": shares,
+        "released": released, "drawn_of": len(shares) if len(drawn) < len(shares) else 0,
+        "best": half, "worst": _BARS - half,
+        "declared": manifest.classifier.kind == "values",
+    }  # fmt: skip
+
+
+def _meter(exponent: float, said: str = "") -> list[dict[str, Any]]:
+    return [
+        {"label": f"One of {k:,} texts{said}", "guess": 1 / k, "most": picked_at_most(exponent, k)}
+        for k in CANDIDATES
+    ]
+
+
+def _of_words(manifest: Any) -> dict[str, Any]:
+    pairs = [
+        ("one word, by its nearest", manifest.nearest_pair),
+        ("one word, by a typical", manifest.typical_pair),
+    ]
+    exponents = [
+        ("nearest word", manifest.nearest_pair), ("typical word", manifest.typical_pair),
+        (f"all {manifest.length:,} words", manifest.typical_pair and manifest.typical_pair * manifest.length),
+    ]  # fmt: skip
+    stated = [(name, value) for name, value in exponents if value is not None]
+    most = max((value for _, value in stated), default=1.0)
+    return {
+        "meter": [
+            {"label": name, "guess": 0.5, "most": picked_at_most(value, 2)}
+            for name, value in pairs
+            if value is not None
+        ],
+        "exponents": [{"label": name, "marks": [{"value": value, "tone": "a"}]} for name, value in stated],
+        "decades": max(2, math.ceil(math.log10(most))),
+    }  # fmt: skip
+
+
+def _of_summary(manifest: Any) -> dict[str, Any]:
+    return {
+        "meter": [
+            {
+                "label": "Which of 2 contents an author wrote",
+                "guess": 0.5,
+                "most": picked_at_most(manifest.epsilon, 2),
+            }
+        ]
+    }
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    """One row as JSON; what is long is cut, and says so."""
+    more = "\N{HORIZONTAL ELLIPSIS}"
+
+    def short(value: Any) -> Any:
+        if isinstance(value, str) and len(value) > _CELL:
+            return value[:_CELL] + more
+        if isinstance(value, Mapping) and len(value) > _WORDS:
+            return dict(list(value.items())[:_WORDS]) | {more: len(value) - _WORDS}
+        return (
+            [*value[: 2 * _WORDS], more]
+            if isinstance(value, list | tuple) and len(value) > 2 * _WORDS
+            else value
+        )
+
+    said = json.dumps({name: short(value) for name, value in row.items()}, ensure_ascii=False, default=str)
+    return re.sub(f'"{more}": (\\d+)', f"{more} \\1 more words", said)
+
+
+def command_of(manifest: Any) -> str:
+    """The command that draws such a release anew, from the curator's file."""
+    kind = manifest.__struct_config__.tag
+    if kind == "summary":
+        parts = ["publius summarize FILE --author-field COLUMN"]
+        if manifest.classifier is not None:
+            parts.append(f"--classifier {shlex.quote(manifest.classifier.name)}")
+        parts += [f"--by {shlex.quote(f'{name}={_typed(values)}')}" for name, values in manifest.by.items()]
+    elif kind == "labels":
+        parts = ["publius label FILE", *_classifier(manifest)]
+    else:
+        parts = [
+            f"publius obfuscate FILE --length {manifest.length} --mechanism {shlex.quote(manifest.mechanism)}"
+        ]
+        parts += [f"--set {shlex.quote(f'{k}={v}')}" for k, v in manifest.mechanism_parameters.items()]
+        parts += ["--ordered"] * manifest.ordered
+    parts.append(f"--epsilon {manifest.epsilon:g}")
+    if kind == "labels" and manifest.bag is not None:
+        parts.append(f"--bag {manifest.bag}")
+    parts += ["--ids"] * getattr(manifest, "ids", False)
+    parts += [f"--keep {shlex.quote(name)}" for name in getattr(manifest, "kept", ())]
+    if kind == "summary":
+        parts.append(f"--documents-per-author {manifest.documents_per_author}")
+    elif manifest.author is not None:
+        parts.append(f"--author-field COLUMN --documents-per-author {manifest.author.documents}")
+    return " ".join([*parts, "--output FOLDER"])
+
+
+def _classifier(manifest: Any) -> list[str]:
+    values = [label for label in manifest.labels if label != "other"]
+    typed = "@LABELS" if len(values) > _LABELS_TYPED else _typed(values)
+    if manifest.classifier.kind == "values":
+        return [f"--field {shlex.quote(manifest.field or 'COLUMN')} --labels {shlex.quote(typed)}"]
+    if manifest.classifier.kind == "names":
+        return [f"--labels {shlex.quote(typed)}" + " --labels-after-texts" * manifest.labels_after_texts]
+    return [f"--classifier {shlex.quote(manifest.classifier.name)}"]
+
+
+def _typed(values: Sequence[str]) -> str:
+    """Values as they are typed into one option: comma-separated, quoted as in a table."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()

@@ -1,0 +1,294 @@
+"""The page that a person signs for a release, and whether a page and a release belong together.
+
+What is signed was drawn by this installation and is whole (`publius.releases.register`); the page names the digest of
+its manifest, which holds those of all other files. Statements of a manifest are shown, never derived again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+import msgspec
+
+from publius.errors import DataError, PolicyError, UsageError
+from publius.files import AnyPath, read_bytes_limited, shown
+from publius.pages.facts import facts_of
+from publius.pages.page import write_page
+from publius.releases.manifest import LabelManifest, Manifest, SummaryManifest
+from publius.releases.register import MANIFEST, made_here, stands_in_register, whole
+from publius.releases.release import ReleasedFolder
+from publius.settings import AUTHORS_AT_LEAST, People, Reading
+from publius.text.author_names import author_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from publius.classifiers.classifier import Classifier
+    from publius.documents.corpus import Corpus
+
+RESULTS: Final = "results.json"
+_RECORD: Final = re.compile(rb'<script type="application/json" id="publius">(.*?)</script>', re.DOTALL)
+_BY_DOCUMENTS: Final = ((1, "1 document"), (5, "2 to 5"), (20, "6 to 20"))
+_MORE: Final = "more than 20"
+_DRAWN: Final = 4
+"""Attackers in the picture; the table has all."""
+_BATCH: Final = 500
+
+
+class _Interval(msgspec.Struct):
+    share: float
+    low: float
+    high: float
+
+
+class _Attempt(msgspec.Struct):
+    attacker: str
+    knows: str
+    task: str
+    epsilon: float | None
+    identified: _Interval
+    baseline: _Interval
+    clear: _Interval | None = None
+    authors: int | None = None
+
+
+class _Results(msgspec.Struct):
+    """What is read of an evaluation."""
+
+    as_is: bool
+    candidates: float
+    command: str
+    attackers: list[_Attempt]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted in the private file: for the curator alone.
+
+    Attributes:
+        documents: how many.
+        authors: how many; None where nobody said who wrote them.
+        by_documents: authors by how many documents they wrote.
+        cells: for each kept column its cells (with the label, where labels leave), and how many have fewer than five
+            authors.
+    """
+
+    documents: int
+    authors: int | None
+    by_documents: tuple[tuple[str, int], ...]
+    cells: tuple[tuple[str, int, int], ...]
+
+
+def sign(
+    release: AnyPath, output: AnyPath, *, texts: AnyPath | None = None, reading: Reading = Reading(),
+    people: People = People(), evaluation: AnyPath | None = None, purpose: str | None = None,
+    recipient: str | None = None, contact: str | None = None, review: str | None = None,
+    public_page: AnyPath | None = None,
+) -> Manifest:  # fmt: skip
+    """Write the curator's page of a release, which a person signs, and on demand the recipients'.
+
+    Args:
+        release: a folder that this installation has drawn.
+        output: the curator's page; its owner's only.
+        texts: the private file, in which is counted what the curator should know before signing.
+        reading: how that file is read.
+        people: which column of it names the authors.
+        evaluation: the folder of an evaluation of public texts at the epsilon of the release.
+        purpose: what the recipient may use it for.
+        recipient: who receives it.
+        contact: whom recipients may ask.
+        review: when to look at it again.
+        public_page: the page for recipients: nothing that was counted in the private file.
+
+    Raises:
+        PolicyError: a release that was not made here or was changed, or an evaluation of private texts as they are.
+        UsageError: a page inside of the folder, which holds exactly what was drawn.
+        DataError: an evaluation of another epsilon; a file that has fewer documents than rows left.
+    """
+    manifest = made_here(release)
+    folder = Path(os.path.realpath(release))
+    for page in [output] if public_page is None else [output, public_page]:
+        if Path(os.path.realpath(page)).is_relative_to(folder):
+            raise UsageError(
+                f"{shown(page)} lies in the release, which is whole as it is: write the page beside it"
+            )
+    if public_page is not None and os.path.realpath(public_page) == os.path.realpath(output):
+        raise UsageError("--output and --public-page are two pages: give them two names")
+    found = None if evaluation is None else _evaluation(Path(evaluation), manifest)
+    counted = None if texts is None else _counted(texts, manifest, reading, people)
+    drawn = ReleasedFolder(folder, manifest)
+    row = None if isinstance(manifest, SummaryManifest) else next(drawn.rows(), None)
+    facts = facts_of(manifest, row, drawn.table("labels") if isinstance(manifest, LabelManifest) else None)
+    signed = {
+        "purpose": purpose, "recipient": recipient, "contact": contact, "review": review, "evaluation": found,
+        "counted": counted, "digest": hashlib.sha256(read_bytes_limited(folder / MANIFEST)).hexdigest(),
+    }  # fmt: skip
+    write_page(output, "release.html", facts | {"signed": signed | {"curator": True}}, mode=0o600)
+    if public_page is not None:
+        hidden = {"curator": False, "counted": None}
+        write_page(public_page, "release.html", facts | {"signed": signed | hidden})
+    return manifest
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A release that is whole.
+
+    Attributes:
+        files: how many files it has, its manifest among them.
+        here: whether this installation has drawn it.
+        page: whether the page is of this release; None without a page.
+    """
+
+    files: int
+    here: bool
+    page: bool | None
+
+
+def verify(release: AnyPath, page: AnyPath | None = None) -> Verified:
+    """Whether a folder holds exactly the files its manifest names, as they were drawn, and a page is of this release.
+
+    `DataError` for a folder that was changed, and for a page that `sign` did not write.
+    """
+    manifest, content = whole(release)
+    same = None if page is None else _digest_on(page) == hashlib.sha256(content).hexdigest()
+    return Verified(len(manifest.files) + 1, stands_in_register(content), same)
+
+
+def _digest_on(page: AnyPath) -> str:
+    record = _RECORD.search(read_bytes_limited(page))
+    try:
+        if record is not None:
+            return str(msgspec.json.decode(record[1])["manifest_sha256"])
+    except (msgspec.MsgspecError, KeyError, TypeError):
+        pass
+    raise DataError(f"{shown(page)} is no page that publius sign has written: it names no manifest")
+
+
+def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
+    """The attacks on authors at the epsilon of the release, as a table and a picture."""
+    try:
+        results = msgspec.json.decode(read_bytes_limited(folder / RESULTS), type=_Results)
+    except msgspec.MsgspecError:
+        raise DataError(
+            f"{shown(folder / RESULTS)} is no evaluation: name the folder that publius evaluate wrote"
+        ) from None
+    if results.as_is:
+        raise PolicyError(
+            f"{shown(folder)} attacked private texts as they are, which no page may show: evaluate public texts"
+        )
+    attacks = [each for each in results.attackers if each.task == "author"]
+    found = [each for each in attacks if each.epsilon == manifest.epsilon]
+    if not found:
+        tried = ", ".join(
+            f"{each:g}" for each in sorted({e.epsilon for e in attacks if e.epsilon is not None})
+        )
+        raise DataError(
+            f"{shown(folder)} has no attack on authors at epsilon {manifest.epsilon:g} (tried: {tried or 'none'}): "
+            f"publius evaluate --epsilon {manifest.epsilon:g}"
+        )
+    found.sort(key=lambda each: -each.identified.share)
+    parts = (("clear", "a"), ("identified", "b"), ("baseline", "c"))
+    rows = [
+        {"label": each.attacker, "marks": [
+            {"value": part.share, "low": part.low, "high": part.high, "tone": tone}
+            for name, tone in parts if (part := getattr(each, name)) is not None
+        ]}
+        for each in found[:_DRAWN]
+    ]  # fmt: skip
+    attackers = [msgspec.to_builtins(each) for each in found]
+    return {
+        "attackers": attackers,
+        "rows": rows,
+        "candidates": round(results.candidates),
+        "command": results.command,
+    }
+
+
+def _counted(texts: AnyPath, manifest: Manifest, reading: Reading, people: People) -> Counted:
+    """Authors by documents, and cells that fewer than five authors share."""
+    from publius.documents.corpus import open_corpus
+
+    field = manifest.field if isinstance(manifest, LabelManifest) else None
+    if field is not None:
+        reading = replace(reading, text_field=field, raw=True)
+    kept = () if isinstance(manifest, SummaryManifest) else manifest.kept
+    corpus = open_corpus(
+        os.fspath(texts), reading, author_field=people.author_field, no_author=people.no_author, fields=kept
+    )
+    named = people.author_field is not None
+    answers = _classifier(manifest) if isinstance(manifest, LabelManifest) else None
+    columns = kept or (("",) if answers is not None else ())
+    wrote: Counter[str | int | None] = Counter()
+    cells: dict[tuple[str, Any, str], set[Any]] = defaultdict(set)
+    documents = 0
+    for label, document in _labelled(corpus, answers):
+        author = author_key(document.author) if named else document.row
+        documents += 1
+        wrote[author] += 1
+        for name in columns:
+            cell = cells[name, label, repr(document.fields[name]) if name else ""]
+            if len(cell) < AUTHORS_AT_LEAST:
+                cell.add(author)
+    if not isinstance(manifest, SummaryManifest) and documents < manifest.documents:
+        raise DataError(
+            f"{shown(texts)} has {documents:,} documents and the release {manifest.documents:,} rows: name the file "
+            "that was released"
+        )
+    few = Counter(name for (name, _, _), cell in cells.items() if len(cell) < AUTHORS_AT_LEAST)
+    every = Counter(name for name, _, _ in cells)
+    return Counted(
+        documents, len(wrote) if named else None, _by_documents(wrote) if named else (),
+        tuple((name, every[name], few[name]) for name in columns),
+    )  # fmt: skip
+
+
+def _by_documents(wrote: Counter[str | int | None]) -> tuple[tuple[str, int], ...]:
+    """Authors by how many documents they wrote."""
+    found = Counter(
+        next((name for most, name in _BY_DOCUMENTS if count <= most), _MORE) for count in wrote.values()
+    )
+    names = [*(name for _, name in _BY_DOCUMENTS), _MORE]
+    return tuple((name, found[name]) for name in names if found[name])
+
+
+def _labelled(corpus: Corpus, classifier: Classifier | None) -> Any:
+    """Each document with its label; None where no labels leave."""
+    for batch in corpus.batches(_BATCH):
+        documents = batch.documents()
+        labels: Sequence[Any] = [None] * len(documents)
+        if classifier is not None:
+            labels = classifier.answers([each.text for each in documents]).tolist()
+        yield from zip(labels, documents, strict=True)
+
+
+def _classifier(manifest: LabelManifest) -> Classifier:
+    """The classifier that answered, made or read again; `DataError` where it has changed since."""
+    facts, labels = manifest.classifier, manifest.labels[:-1]
+    found: Classifier
+    if facts.kind == "values":
+        from publius.classifiers.values import Values
+
+        found = Values(labels)
+    elif facts.kind == "names":
+        from publius.classifiers.encoder import load_encoder
+        from publius.classifiers.names import Names
+
+        found = Names(labels, load_encoder("packaged"))
+    else:
+        from publius.classifiers import load_classifier
+
+        found = load_classifier(facts.name)
+    if found.sha256 != facts.sha256:
+        raise DataError(
+            f"the classifier {facts.name} is not the one that answered: store that again, or leave --texts out"
+        )
+    return found
