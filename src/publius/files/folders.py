@@ -44,7 +44,7 @@ def new_folder(path: AnyPath, *, owner_only: bool = False) -> Iterator[Path]:
         try:  # entered before the folder is made: a signal in between must not leave it behind
             _make_held(temporary, held)
             yield temporary
-            _place(temporary, target, path, owner_only=owner_only)
+            _place(temporary, target, path, 0o077 if owner_only else _umask(temporary), owner_only=owner_only)
             for folder in made:
                 sync(folder.parent)
         except BaseException:
@@ -134,7 +134,7 @@ def place_folder(filled: Path, path: AnyPath) -> None:
     target = Path(os.path.realpath(usable(path)))
     with os_errors("make the folder", path):
         _check_new(target, path)
-        _place(filled, target, path, owner_only=False)
+        _place(filled, target, path, _umask(filled.parent))  # a kill must leave no probe in what will leave
 
 
 def make_parents(parent: Path) -> list[Path]:
@@ -208,10 +208,9 @@ def _free_name(parent: Path) -> Path:
     return next(name for _ in itertools.count() if not (name := temporary_name(parent)).exists())
 
 
-def _place(temporary: Path, target: Path, path: AnyPath, *, owner_only: bool) -> None:
+def _place(temporary: Path, target: Path, path: AnyPath, umask: int, *, owner_only: bool = False) -> None:
     """Flushed, then in one step; others can read it only when it has its place."""
     kept = stat.S_IMODE(target.stat().st_mode) if target.is_dir() else None
-    umask = 0o077 if owner_only else _umask(temporary)
     for parent, folders, names in os.walk(temporary):
         for name in names:
             Path(parent, name).chmod(0o666 & ~umask)

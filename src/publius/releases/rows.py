@@ -317,7 +317,7 @@ def _read_csv(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8", newline="") as file:
         current: dict[str, Any] | None = None
         for read in csv.DictReader(file):
-            cells: dict[str, Any] = {name: unmarked(value) for name, value in read.items()}
+            cells: dict[str, Any] = {unmarked(name): unmarked(value) for name, value in read.items()}
             word, count, position = (cells.pop(name, None) for name in ("word", "count", "position"))
             if current is None or current["id"] != cells["id"] or word is None:
                 if current is not None:

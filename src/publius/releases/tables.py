@@ -88,7 +88,8 @@ def protect_table(
         else pa.array(map(str, range(1, count + 1)), pa.string())
     }
     kinds = {
-        "label": pa.string(), "size": pa.int64(), "bag": pa.map_(pa.string(), pa.int64()), "words": pa.list_(pa.string()),
+        "label": pa.string(), "size": pa.int64(), "words": pa.list_(pa.string()),
+        "bag": pa.map_(pa.string(), pa.int64()),
     }  # fmt: skip
     for name in mechanism_fields(mechanism):
         values = [rows[each][name] for each in place]
@@ -124,9 +125,7 @@ def _copied(column: pyarrow.ChunkedArray, place: Sequence[int]) -> pyarrow.Chunk
     import pyarrow as pa
 
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        column, kind = pa.chunked_array([pa.array(column.to_pylist(), kind.value_type)]), kind.value_type
-    elif pa.types.is_run_end_encoded(kind):
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         column, kind = pa.chunked_array([pa.array(column.to_pylist(), kind.value_type)]), kind.value_type
     try:
         return column.combine_chunks().take(pa.array(place, pa.int64()))

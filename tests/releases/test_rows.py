@@ -1,0 +1,131 @@
+"""Rows: private pieces, their secret order, and the same rows in every format."""
+
+import csv
+from collections import Counter
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from publius.errors import StorageError, UsageError
+from publius.noise.randomness import RunKey
+from publius.releases import rows
+from publius.releases.rows import Tally, check_kept, read_rows, row_of, spreadsheet_safe, tally_of, unmarked, write_piece
+from publius.text.bag import Bag
+
+KEY = RunKey(bytes(range(32)))
+
+
+def outcome(label=None, bag=None, words=None):
+    return SimpleNamespace(label=label, bag=bag and Bag(bag), words=words)
+
+
+OUTCOMES = {
+    "labels": [outcome("a"), outcome("b"), outcome("a"), outcome('=cmd "x", né')],
+    "bags": [outcome(bag=["tea", "milk", "tea"]), outcome(bag=["tea", "=sum"]), outcome(bag=["a", "b"])],
+    "labels with bags": [outcome("a", ["tea"]), outcome("b", ["milk"]), outcome("a", ["tea"])],
+    "ordered": [outcome(words=("b", "a", "b")), outcome(words=("-x", "y", "z"))],
+}
+
+
+def pieces_of(folder, outcomes, size=2, kept=None):
+    found = []
+    for start in range(0, len(outcomes), size):
+        path = folder / f"{start:05d}.rows"
+        encode = msgspec.json.encode
+        lines = [
+            encode(f"doc\t{start + n}") + b"\t" + encode(row_of(each, kept)) + b"\n"
+            for n, each in enumerate(outcomes[start : start + size])
+        ]
+        write_piece(path, lines, Tally(seen=2, labels=Counter(each.label for each in outcomes[start : start + size] if each.label)))
+        found.append(path)
+    return found
+
+
+def written(folder, outcomes, *, format="jsonl", ids=False, kept=None):
+    made = folder / f"{format}-{ids}"
+    (made / "pieces").mkdir(parents=True)
+    (made / "out").mkdir()
+    pieces = pieces_of(made / "pieces", outcomes, kept=kept)
+    rows.write_rows(
+        pieces, made / "out", KEY, rows=len(outcomes), kind="labels" if outcomes[0].label else "words", format=format,
+        ids=ids, keep=tuple(kept or ()), labelled=bool(outcomes[0].label),
+    )  # fmt: skip
+    return made / "out"
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+@pytest.mark.parametrize("ids", [False, True])
+def test_every_format_holds_the_same_rows(tmp_path, kind, ids):
+    kept = {"year": 2024, "note": None, "=x": "+1"}
+    found = {}
+    for format in ("jsonl", "csv", "parquet"):
+        found[format] = [*read_rows(written(tmp_path, OUTCOMES[kind], format=format, ids=ids, kept=kept))]
+    expected = [{**row, "year": "2024", "note": row["note"]} for row in found["jsonl"]]
+    assert found["parquet"] == expected
+    assert found["csv"] == [{**row, "note": ""} for row in expected]
+    assert [row["id"] for row in found["jsonl"]] == (
+        [f"doc\t{n}" for n in range(len(OUTCOMES[kind]))] if ids else [f"{n + 1}" for n in range(len(OUTCOMES[kind]))]
+    )
+
+
+def test_the_order_is_the_key_s_and_the_number_s_alone_however_much_memory_there_is(tmp_path, monkeypatch):
+    outcomes = [outcome(f"label {n}") for n in range(50)]
+    (whole := tmp_path / "whole").mkdir()
+    (cut := tmp_path / "cut").mkdir()
+    first = written(whole, outcomes)
+    monkeypatch.setattr(rows, "_BUCKET", 100)
+    second = written(cut, outcomes)
+    assert (first / "labels.jsonl").read_bytes() == (second / "labels.jsonl").read_bytes()
+    order = [int(row["label"][6:]) for row in read_rows(first)]
+    assert sorted(order) == [*range(50)]
+    assert order != sorted(order)
+    expected = RunKey(KEY.derive("order")).rng("").permutation(50)
+    assert [expected[each] for each in order] == [*range(50)]
+    assert [path.name for path in (tmp_path / "cut" / "jsonl-False" / "pieces").iterdir() if path.is_dir()] == []
+
+
+def test_a_torn_piece_is_none(tmp_path):
+    (piece,) = pieces_of(tmp_path, OUTCOMES["labels"], size=10)
+    assert tally_of(piece) == Tally(4, 2, labels={"a": 2, "b": 1, '=cmd "x", né': 1})
+    content = piece.read_bytes()
+    for torn in (b"", content[:-3], content[: content.rfind(b"\n", 0, -1) + 1], content[10:]):
+        piece.write_bytes(torn)
+        assert tally_of(piece) in (None, Tally(4, 2, labels={"a": 2, "b": 1, '=cmd "x", né': 1}))
+    piece.write_bytes(content[: content.index(b"\n") + 1])
+    assert tally_of(piece) is None
+    assert tally_of(tmp_path / "absent") is None
+    assert Tally(1, labels={"a": 1}) + Tally(2, 3, labels={"a": 1, "b": 5}) == Tally(3, 3, labels={"a": 2, "b": 5})
+
+
+def test_no_rows_make_a_file_all_the_same(tmp_path):
+    for format in ("jsonl", "csv", "parquet"):
+        assert rows.write_rows([], tmp_path, KEY, rows=0, kind="labels", format=format, ids=False, labelled=True) is None
+    assert (tmp_path / "labels.jsonl").read_bytes() == b""
+    assert (tmp_path / "rows.csv").read_bytes() == b"id,label\r\n"
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(StorageError, match="without rows"):
+        next(read_rows(tmp_path / "empty"))
+
+
+@pytest.mark.parametrize("value", ["=1+1", "+1", "-1", "@x", "\tx", "'=x", 'a;"=x', "a\n=x", "plain", "a=b", ""])
+def test_what_a_spreadsheet_would_calculate_is_marked_and_unmarked(value):
+    safe = spreadsheet_safe(value)
+    assert unmarked(safe) == value
+    assert (safe == value) == (value in ("plain", "a=b", ""))
+    assert spreadsheet_safe(-1) == -1
+
+
+def test_csv_has_a_row_a_word_and_marks_formulas(tmp_path):
+    out = written(tmp_path, OUTCOMES["bags"], format="csv")
+    with (out / "rows.csv").open(newline="") as file:
+        found = [*csv.DictReader(file)]
+    assert {*found[0]} == {"id", "size", "word", "count"}
+    assert "'=sum" in [row["word"] for row in found]
+
+
+def test_a_kept_column_has_no_name_of_a_row_s_own():
+    check_kept(["year", "ID"])
+    for keep in (["label"], ["id"], ["x", "x"]):
+        with pytest.raises(UsageError, match="cannot be called"):
+            check_kept(keep)
