@@ -198,18 +198,15 @@ def _header(raw: str) -> str:
 def _sheets(path: Path, request: dict[str, Any]) -> list[Any]:
     """Each sheet's name, whether it is hidden, and its rows; and how many formulas have no stored value."""
     with extra("documents", "python-calamine"):
-        from python_calamine import SheetVisibilityEnum, load_workbook
+        from python_calamine import load_workbook
     book = load_workbook(str(path))
     found = []
     for facts in book.sheets_metadata:
-        hidden = facts.visible != SheetVisibilityEnum.Visible
-        rows = (
-            []
-            if hidden and facts.name not in request["sheets"]
-            else book.get_sheet_by_name(facts.name).to_python(False)
-        )
+        hidden = not str(facts.visible).endswith(".Visible")
+        read = not hidden or facts.name in request["sheets"]
+        rows = book.get_sheet_by_name(facts.name).to_python(False) if read else []
         found.append(
-            [facts.name, hidden, [[said(None if cell == "" else cell) for cell in row] for row in rows]]
+            [facts.name, hidden, [[None if cell == "" else said(cell) for cell in row] for row in rows]]
         )
     formulas = 0
     if zipfile.is_zipfile(path):

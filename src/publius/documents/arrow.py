@@ -92,8 +92,8 @@ def documents_in(
     columns = tuple(map(str, found.column_names))
     own = author_field == "id" and "id" not in columns
     plan = Plan(
-        text=text_column(columns, reading.text_field, lambda: None), id=id_field, author=None if own else author_field, own=own,
-        fields=(*fields,), raw=reading.raw, keep_quotes=reading.keep_quotes,
+        text=text_column(columns, reading.text_field, lambda: None), id=id_field,
+        author=None if own else author_field, own=own, fields=(*fields,), raw=reading.raw, keep_quotes=reading.keep_quotes,
     )  # fmt: skip
     check_columns(columns, [name for name in plan.names() if name])
     rows = [[pick(record, name) for name in plan.names()] for record in found.to_pylist()]

@@ -16,6 +16,7 @@ from publius.documents.sources import Source, tables_of
 from publius.documents.tables import Chunk, Rows, Table
 from publius.errors import DataError
 from publius.files.reading import open_binary
+from publius.files.value_list import value_list
 from publius.settings import Reading
 from publius.text.author_names import author_key
 
@@ -55,7 +56,7 @@ class Corpus:
     """Documents stored in files; iterate over it, as often as needed. Made by `open_corpus`."""
 
     def __init__(self, source: Source, tables: Sequence[Table], plans: Sequence[Plan]) -> None:
-        """``source`` holds what was read from standard input as long as the corpus lives."""
+        """``source`` holds what was read from standard input as long as the corpus lives; a plan for each table."""
         self.source, self.tables, self.plans = source, tuple(tables), tuple(plans)
         self._tally: Tally | None = None
         self._count: int | None = None
@@ -69,6 +70,30 @@ class Corpus:
     def columns(self) -> tuple[str, ...]:
         """The columns of the files, each once."""
         return tuple(dict.fromkeys(name for table in self.tables for name in table.columns))
+
+    def carrying(
+        self, fields: Sequence[str] = (), author_field: str | None = None, no_author: Sequence[str] = (),
+        id_field: str | None = None, *, gaps: bool = False,
+    ) -> Corpus:  # fmt: skip
+        """The same files and texts, with these columns beside them; `DataError` where one is not there.
+
+        With ``gaps`` a file need not have them all.
+        """
+        nobody = frozenset(
+            author_key(each) for given in no_author for each in value_list(given or '""', "--no-author")
+        )
+        plans = []
+        for table, plan in zip(self.tables, self.plans, strict=True):
+            own = author_field == OWN and OWN not in table.columns
+            author = None if own else author_field
+            id = None if id_field == OWN and OWN not in table.columns else id_field
+            wanted = [name for name in (author, id, *(() if gaps else fields)) if name is not None]
+            check_columns(table.columns, wanted)
+            changed = msgspec.structs.replace(
+                plan, id=id, author=author, own=own, fields=(*fields,), nobody=nobody
+            )
+            plans.append(changed)
+        return Corpus(self.source, self.tables, plans)
 
     def __iter__(self) -> Iterator[Document]:
         """The documents in order."""
@@ -148,7 +173,7 @@ def _digest(path: Path) -> str:
 
 
 def open_corpus(
-    source: str | Path | Sequence[str | Path], reading: Reading = Reading(), *, id_field: str | None = None,
+    source: str | Path | Sequence[str | Path] | Source, reading: Reading = Reading(), *, id_field: str | None = None,
     author_field: str | None = None, no_author: Sequence[str] = (), fields: Sequence[str] = (),
 ) -> Corpus:  # fmt: skip
     """The documents of a file, a folder, several of them, or ``-`` for standard input.
@@ -167,31 +192,16 @@ def open_corpus(
         StorageError: one that cannot be read.
 
     """
-    opened = Source(source)
+    opened = source if isinstance(source, Source) else Source(source)
     tables = tables_of(opened, reading)
-    plans = []
-    for table in tables:
-        columns = table.columns
-        if not columns:
-            raise DataError(f"{table.name} holds no document: check that it is the right file.")
-        own = author_field == OWN and OWN not in columns
-        plan = Plan(
-            text=text_column(columns, reading.text_field, table.longest), author=None if own else author_field, own=own,
-            id=None if id_field == OWN and OWN not in columns else id_field, fields=(*fields,), raw=reading.raw,
-            keep_quotes=reading.keep_quotes, nobody=frozenset(map(author_key, no_author)),
-        )  # fmt: skip
-        check_columns(columns, [plan.author] if plan.author else [])
-        check_columns(columns, [plan.id] if plan.id else [])
-        check_columns(columns, fields)
-        plans.append(plan)
-    if not any(
-        len(chunk) for table, plan in zip(tables, plans, strict=True) for chunk in _first(table, plan)
-    ):
+    plans = [
+        Plan(
+            text=text_column(table.columns, reading.text_field, table.longest), raw=reading.raw,
+            keep_quotes=reading.keep_quotes,
+        )
+        for table in tables
+    ]  # fmt: skip
+    corpus = Corpus(opened, tables, plans).carrying(fields, author_field, no_author, id_field)
+    if next(corpus.batches(1), None) is None and not corpus.plan.nobody:
         raise DataError(f"{opened.name} holds no document: check that it is the right file.")
-    return Corpus(opened, tables, plans)
-
-
-def _first(table: Table, plan: Plan) -> Iterator[Chunk]:
-    for chunk in table.chunks(plan, 1):
-        yield chunk
-        return
+    return corpus

@@ -25,6 +25,12 @@ Tally = Counter[str]
 _BETWEEN: Final = "\n\n"  # the values of a path with several
 
 
+class NoTextColumnError(DataError):
+    """A column that is not there, the one of texts perhaps; ``longest`` is the column with the longest values."""
+
+    longest: str | None = None
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """A private text, its position among the documents (from 0), and what else is known of it."""
 
@@ -165,7 +171,10 @@ def text_column(columns: Sequence[str], asked: str | None, longest: Callable[[],
         return "text"
     if len(columns) == 1:
         return columns[0]
-    raise _missing("text", columns, f" Use --text-field {longest() or 'NAME'}.")
+    proposed = longest()
+    error = _missing("text", columns, f" Use --text-field {proposed or 'NAME'}.")
+    error.longest = proposed
+    raise error
 
 
 def check_columns(columns: Sequence[str], wanted: Iterable[str]) -> None:
@@ -180,12 +189,12 @@ def check_columns(columns: Sequence[str], wanted: Iterable[str]) -> None:
             raise _missing(name, columns)
 
 
-def _missing(name: str, columns: Sequence[str], way_out: str = "") -> DataError:
+def _missing(name: str, columns: Sequence[str], way_out: str = "") -> NoTextColumnError:
     """Names of columns are said where they look like names: a table without a header begins with a text."""
     if any(len(each) > 48 or len(each.split()) > 5 for each in columns):
-        return DataError(
+        return NoTextColumnError(
             f"No column {name}, and the first row does not look like names of columns: say --header-row N, or write a "
             "row of names first."
-        ).among(columns)
+        )
     listed = ", ".join(columns[:30]) + (f" and {len(columns) - 30} more" if len(columns) > 30 else "")
-    return DataError(f"No column {name}. Found: {listed}.{way_out}").among(columns)
+    return NoTextColumnError(f"No column {name}. Found: {listed}.{way_out}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -42,6 +43,7 @@ _KINDS: Final = {
     ".feather": "arrow", ".xlsx": "sheets", ".xlsm": "sheets", ".xlsb": "sheets", ".xls": "sheets", ".ods": "sheets",
     ".docx": "docx", ".pdf": "pdf", ".html": "html", ".htm": "html", ".eml": "eml", ".mbox": "mbox",
 }  # fmt: skip
+_MAIL: Final = re.compile(r"(?:from|to|subject|date|received|return-path|delivered-to|mime-version): .*\r?\n[\w-]+:|received: ", re.IGNORECASE)
 
 
 class File(NamedTuple):
@@ -63,6 +65,7 @@ class Source:
             raise UsageError("name a file, a folder, or - for standard input.")
         self.told: dict[str, tuple[int, str]] = {}
         self._held: list[Any] = []
+        self._files: list[File] | None = None
 
     @property
     def name(self) -> str:
@@ -71,7 +74,9 @@ class Source:
 
     def files(self, *, subfolders: bool) -> list[File]:
         """Every file, in order; those of a folder by name."""
-        found: list[File] = []
+        if self._files is not None:
+            return self._files
+        self._files = found = list[File]()
         for each in self.given:
             if _is_standard(each):
                 path = self._spooled(_standard_bytes())
@@ -184,6 +189,8 @@ def kind_of_content(head: bytes, named: str | None = None) -> str:
         return named
     if text[:200].lower().startswith(("<!doctype html", "<html")):
         return "html"
+    if _MAIL.match(text):
+        return "eml"
     return "csv" if _is_table(text) else "txt"
 
 
