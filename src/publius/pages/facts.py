@@ -11,7 +11,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from publius.privacy.promise import meaning
+from publius.privacy.guarantee import posterior_at_most
+from publius.privacy.promise import label_kept, meaning, on_average
 
 CANDIDATES: Final = (2, 100, 1000)
 """How many texts an attacker holds, of which one is behind a row, in the picture of what epsilon means."""
@@ -22,19 +23,15 @@ _CELL: Final = 60
 _LABELS_TYPED: Final = 12
 
 
-def picked_at_most(exponent: float, candidates: int) -> float:
-    """The largest probability of picking the right one of so many equally likely texts: 1 / (1 + (k - 1) e^-x)."""
-    return 1 / (1 + (candidates - 1) * math.exp(-exponent))
-
-
 def facts_of(
     manifest: Any, row: Mapping[str, Any] | None, table: Sequence[Mapping[str, Any]] | None
 ) -> dict[str, Any]:
     """Everything that ``release.html`` and ``README.txt`` say of a release of any kind."""
     kind = manifest.__struct_config__.tag
     found = {
-        "manifest": manifest, "kind": kind, "warning": warning_of(manifest), "meaning": meaning(manifest), "signed": None,
-        "row": None if row is None else _row(row), "table": table or [], "command": command_of(manifest),
+        "manifest": manifest, "kind": kind, "warning": warning_of(manifest), "meaning": meaning(manifest),
+        "signed": None, "row": None if row is None else _row(row), "table": table or [],
+        "command": command_of(manifest),
         "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False), "candidates": CANDIDATES,
     }  # fmt: skip
     return found | {"labels": _of_labels, "words": _of_words, "summary": _of_summary}[kind](manifest)
@@ -47,7 +44,7 @@ def warning_of(manifest: Any) -> str | None:
 
 def _of_labels(manifest: Any) -> dict[str, Any]:
     answers = len(manifest.labels)
-    stays = picked_at_most(manifest.epsilon, answers)
+    stays = label_kept(manifest.epsilon, answers)
     taken = (1 - stays) / (answers - 1) if answers > 1 else 0.0
     accuracy = manifest.classifier.accuracy
     shares = sorted(accuracy.by_label.items(), key=lambda each: -each[1]) if accuracy else []
@@ -68,7 +65,7 @@ def _of_labels(manifest: Any) -> dict[str, Any]:
         )
     return {
         "stays": stays, "changed": 1 - stays, "taken": taken, "factor": math.exp(manifest.epsilon),
-        "average": {k: min(1.0, (min(k, answers) * stays + max(answers - k, 0) * taken) / k) for k in CANDIDATES},
+        "average": {k: on_average(manifest.epsilon, answers, k) for k in CANDIDATES},
         "meter": _meter(manifest.epsilon), "accuracy": accuracy, "accuracy_bars": rows, "shares": shares,
         "released": released, "drawn_of": len(shares) if len(drawn) < len(shares) else 0,
         "best": half, "worst": _BARS - half,
@@ -78,7 +75,7 @@ def _of_labels(manifest: Any) -> dict[str, Any]:
 
 def _meter(exponent: float, said: str = "") -> list[dict[str, Any]]:
     return [
-        {"label": f"One of {k:,} texts{said}", "guess": 1 / k, "most": picked_at_most(exponent, k)}
+        {"label": f"One of {k:,} texts{said}", "guess": 1 / k, "most": posterior_at_most(exponent, k)}
         for k in CANDIDATES
     ]
 
@@ -86,7 +83,7 @@ def _meter(exponent: float, said: str = "") -> list[dict[str, Any]]:
 def _of_words(manifest: Any) -> dict[str, Any]:
     pairs = [
         ("one word, by its nearest", manifest.nearest_pair),
-        ("one word, by a typical", manifest.typical_pair),
+        ("one word, by a typical other", manifest.typical_pair),
     ]
     exponents = [
         ("nearest word", manifest.nearest_pair), ("typical word", manifest.typical_pair),
@@ -96,7 +93,7 @@ def _of_words(manifest: Any) -> dict[str, Any]:
     most = max((value for _, value in stated), default=1.0)
     return {
         "meter": [
-            {"label": name, "guess": 0.5, "most": picked_at_most(value, 2)}
+            {"label": name, "guess": 0.5, "most": posterior_at_most(value, 2)}
             for name, value in pairs
             if value is not None
         ],
@@ -111,7 +108,7 @@ def _of_summary(manifest: Any) -> dict[str, Any]:
             {
                 "label": "Which of 2 contents an author wrote",
                 "guess": 0.5,
-                "most": picked_at_most(manifest.epsilon, 2),
+                "most": posterior_at_most(manifest.epsilon, 2),
             }
         ]
     }

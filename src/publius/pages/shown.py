@@ -1,38 +1,10 @@
-"""Numbers as people read them on a page: grouped, rounded to the safe side where they are limits."""
+"""What charts and tables are drawn with; numbers are said by `publius.privacy.promise`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
-
-
-def number(value: float) -> str:
-    """A number for people: thousands grouped, at most four significant digits of a fraction."""
-    if isinstance(value, int) or float(value).is_integer():
-        return f"{value:,.0f}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def rounded_up(value: float, digits: int = 3) -> str:
-    """A limit for people: so many significant digits, rounded up."""
-    if value <= 0 or not math.isfinite(value):
-        return number(value) if math.isfinite(value) else "without limit"
-    step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
-    up = float(f"{math.ceil(round(value / step, 9)) * step:.{digits}g}")
-    if 1e-9 < up < 1e-3:
-        return f"{up:.15f}".rstrip("0")
-    return f"{up:,.0f}" if 1000 <= up < 1e9 else f"{up:.{digits}g}"
-
-
-def percent(share: float, *, up: bool = False) -> str:
-    """A share as a percentage: finer near 0 and 1; ``up`` for an upper limit, which is never rounded down."""
-    near = min(abs(share), abs(1 - share))
-    digits = 0 if near >= 0.1 else 1 if near >= 0.01 else 2 if near >= 0.0005 or near <= 0 else 3
-    scaled = share * 100 * 10**digits
-    whole = math.ceil(round(scaled, 9)) if up else round(scaled)
-    said = f"{whole / 10**digits:.{digits}f}"
-    return (said.rstrip("0").rstrip(".") if "." in said else said) + " %"
 
 
 def cut(text: str, most: int) -> str:

@@ -39,6 +39,8 @@ _MORE: Final = "more than 20"
 _DRAWN: Final = 4
 """Attackers in the picture; the table has all."""
 _BATCH: Final = 500
+_TYPED: Final = 240
+"""Characters of what is typed for a page."""
 
 
 class _Interval(msgspec.Struct):
@@ -112,6 +114,10 @@ def sign(
         UsageError: a page inside of the folder, which holds exactly what was drawn.
         DataError: an evaluation of another epsilon; a file that has fewer documents than rows left.
     """
+    typed = {"purpose": purpose, "recipient": recipient, "contact": contact, "review": review}
+    for name, said in typed.items():
+        if said is not None and len(said) > _TYPED:
+            raise UsageError(f"--{name} has {len(said)} characters: at most {_TYPED} fit the printed side")
     manifest = made_here(release)
     folder = Path(os.path.realpath(release))
     for page in [output] if public_page is None else [output, public_page]:
@@ -126,10 +132,8 @@ def sign(
     drawn = ReleasedFolder(folder, manifest)
     row = None if isinstance(manifest, SummaryManifest) else next(drawn.rows(), None)
     facts = facts_of(manifest, row, drawn.table("labels") if isinstance(manifest, LabelManifest) else None)
-    signed = {
-        "purpose": purpose, "recipient": recipient, "contact": contact, "review": review, "evaluation": found,
-        "counted": counted, "digest": hashlib.sha256(read_bytes_limited(folder / MANIFEST)).hexdigest(),
-    }  # fmt: skip
+    digest = hashlib.sha256(read_bytes_limited(folder / MANIFEST)).hexdigest()
+    signed = typed | {"evaluation": found, "counted": counted, "digest": digest}
     write_page(output, "release.html", facts | {"signed": signed | {"curator": True}}, mode=0o600)
     if public_page is not None:
         hidden = {"curator": False, "counted": None}
