@@ -23,7 +23,6 @@ from publius.files.reading import (
     GZIP_RATIO,
     LINE_LIMIT,
     WHOLE_LIMIT,
-    is_packed,
     largest_content,
     open_binary,
     read_bytes_limited,
@@ -32,7 +31,7 @@ from publius.files.reading import (
 from publius.files.writing import private, sync, temporary_name, write_file
 
 __all__ = [
-    "GZIP_FREE", "GZIP_RATIO", "LINE_LIMIT", "WHOLE_LIMIT", "AnyPath", "check_new_folder", "is_packed",
+    "GZIP_FREE", "GZIP_RATIO", "LINE_LIMIT", "WHOLE_LIMIT", "AnyPath", "check_new_folder",
     "largest_content", "make_parents", "new_folder", "open_binary", "os_errors", "own_folder", "place_folder",
     "private", "private_folder", "read_bytes_limited", "read_lines", "remove_leftovers", "shown", "storage_error",
     "sync", "temporary_name", "write_file",

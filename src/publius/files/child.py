@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,6 @@ _START: Final = (
     "import runpy, sys; root, name = sys.argv[1:3]; del sys.argv[1:3]; sys.path += [root] * (root not in sys.path); "
     "runpy.run_module(name, run_name='__main__', alter_sys=True)"
 )
-_MOVING: Final = threading.Lock()
 SAFE: Final = "PYTHONSAFEPATH"
 
 
@@ -61,22 +59,6 @@ def forget_foreign_folders() -> None:
     installed = {os.path.abspath(path) for path in get_paths().values()} | {_ROOT}
     foreign = {*searched(), _here()} - installed
     sys.path[:] = [each for each in sys.path if os.path.abspath(each or _here()) not in foreign]
-
-
-@contextmanager
-def away() -> Iterator[None]:
-    """Inside, the working folder is our own: for the import of a library that looks there for settings.
-
-    Whoever can leave a file beside the documents would so choose them, and some of a library's settings run code. The
-    paths that a user gave lead elsewhere meanwhile, so that nothing else is done inside.
-    """
-    with _MOVING:
-        before = _here()
-        os.chdir(_ROOT)
-        try:
-            yield
-        finally:
-            os.chdir(before)
 
 
 def _here() -> str:

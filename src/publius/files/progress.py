@@ -105,11 +105,6 @@ class Watch:
 _WATCH: Final[ContextVar[Watch | None]] = ContextVar("watch", default=None)
 
 
-def is_watched() -> bool:
-    """Whether somebody waits for what this thread does, so that it is worth counting what is to be done."""
-    return _WATCH.get() is not None
-
-
 @contextmanager
 def stage(title: str) -> Iterator[None]:
     """Name the stage of work done inside, for the progress bar; inside another stage it is a part of that one."""

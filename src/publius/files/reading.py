@@ -134,12 +134,6 @@ def files_sha256(paths: Iterable[AnyPath]) -> str:
     return state.hexdigest()
 
 
-def is_packed(path: AnyPath) -> bool:
-    """Whether a file is gzip, whatever it is called: `open_binary` would unpack it."""
-    with os_errors("open", path), open(usable(path), "rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
-
-
 def read_lines(path: AnyPath, limit: int = LINE_LIMIT) -> Iterator[tuple[int, bytes]]:
     """Pairs (line number from 1, bytes without the newline); a carriage return before it is kept.
 

@@ -338,6 +338,8 @@ def _finished(
     people: _People,
 ) -> Result:
     """The public files from the pieces, the manifest, the debit and the folder's place."""
+    from publius.pages.page import write_release_pages
+
     tally = sum((found for piece in pieces if (found := tally_of(piece)) is not None), Tally())
     manifest = manifest_of(
         mechanism, tally.rows, leaving, documents_per_author=c, field=field, labels_after_texts=after_texts
@@ -362,7 +364,7 @@ def _finished(
                 ("label", "rows", "low", "high"),
                 [[*each.values()] for each in table],
             )
-        write_pages(draft.folder, manifest, row, table)
+        write_release_pages(draft.folder, manifest, row=row, table=table)
         complete = draft.finish(manifest)
     return Result(complete, draft.output, tally, people.left_out, table or ())
 
@@ -443,16 +445,3 @@ def _author(c: int | None, each: float) -> AuthorFacts | None:
         documents=c,
         epsilon=product if Fraction(product) >= c * Fraction(each) else math.nextafter(product, math.inf),
     )
-
-
-def write_pages(
-    folder: Path, manifest: Any, row: dict[str, Any] | None, table: list[dict[str, Any]] | None
-) -> None:
-    """``release.html`` and ``README.txt``."""
-    try:
-        from publius.pages.page import write_release_pages
-    except ImportError:
-        (folder / "README.txt").write_text(manifest.promise + "\n")
-        (folder / "release.html").write_text("<!doctype html>\n")
-        return
-    write_release_pages(folder, manifest, row=row, table=table)

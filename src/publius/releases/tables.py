@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from publius.documents.arrow import as_arrow, documents_in
-from publius.errors import DataError, UsageError
+from publius.errors import UsageError
 from publius.noise.randomness import RunKey
 from publius.releases.rows import check_kept, row_of
 from publius.releases.run import check_run, manifest_of
@@ -51,7 +51,7 @@ def protect_table(
         ids: a column of ids that leave.
         keep: columns that leave unprotected; one name or several.
         author: the column of authors, for the ``ledger``; it does not leave.
-        ledger: debited before anything is returned, each author once for all rows.
+        ledger: debited before anything is returned, each author for all rows; rows that name nobody are left out.
 
     Raises `UsageError` for what is no table or lacks a column, `BudgetError` where an account has not enough left.
 
@@ -78,12 +78,15 @@ def protect_table(
     declared = getattr(getattr(mechanism, "classifier", None), "kind", None) == "values"
     read = whole.select([*dict.fromkeys(filter(None, (text, author)))])
     documents = documents_in(read, Reading(text_field=text, raw=declared), author_field=author)
+    if author is not None:  # who is not named cannot be charged
+        documents = [each for each in documents if author_key(each.author) is not None]
     count, key = len(documents), RunKey.fresh()
     drawn = mechanism.protect([each.text for each in documents], [each.row for each in documents], key)
     rows = [row_of(outcome) for outcome in drawn.outcomes]
     place = list(range(count)) if ids else RunKey(key.derive("order")).rng("").permutation(count).tolist()
+    taken = [documents[each].row for each in place]
     columns: dict[str, Any] = {
-        "id": _copied(whole.column(ids), place)
+        "id": _copied(whole.column(ids), taken)
         if ids
         else pa.array(map(str, range(1, count + 1)), pa.string())
     }
@@ -96,14 +99,10 @@ def protect_table(
         columns[name] = pa.array(
             [[*each.items()] for each in values] if name == "bag" else values, kinds[name]
         )
-    columns |= {name: _copied(whole.column(name), place) for name in kept}
+    columns |= {name: _copied(whole.column(name), taken) for name in kept}
     if ledger is not None:
-        authors = Counter(author_key(each.author) for each in documents)
-        if None in authors:
-            raise DataError(
-                f"{authors[None]:,} rows of {author!r} name nobody, who cannot be charged: leave them out"
-            )
         price = mechanism.charge(ledger.unit)
+        authors = Counter(author_key(each.author) for each in documents)
         ledger.spend({name: price * times for name, times in authors.items() if name is not None})
     manifest = msgspec.json.encode(manifest_of(mechanism, count, leaving))
     return pa.table(columns).replace_schema_metadata({MANIFEST: manifest})

@@ -1,0 +1,100 @@
+"""Spark: the bytes of local processes, a worker that is killed, errors by type and place. Needs the extra spark."""
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from laws.subjects import SUBJECTS, corpus_file
+
+from publius.errors import PolicyError, PubliusError
+from publius.releases import draft, run
+
+pytest.importorskip("pyspark", reason="the extra spark is not installed")
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("java"), reason="Spark needs Java"),
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+@pytest.fixture(autouse=True)
+def of_spark(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    monkeypatch.setattr(draft, "entropy", lambda: bytes(range(32)))
+    monkeypatch.setattr(run, "BATCH", 4)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def session():
+    """One session for all tests of this file, as a notebook has it."""
+    from publius.releases.engines.spark import _session
+
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
+    made, _ = _session("local[2,4]", 2)
+    yield made
+    made.stop()
+    os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+
+
+class Odd:
+    """A mechanism whose worker is killed once, or fails."""
+
+    def __init__(self, mechanism, marker, error=None):
+        self.mechanism, self.marker, self.error = mechanism, marker, error
+
+    def __getattr__(self, name):
+        if name.startswith("__") or name == "mechanism":
+            raise AttributeError(name)
+        return getattr(self.mechanism, name)
+
+    def protect(self, texts, rows, key):
+        if 12 in rows and not os.path.exists(self.marker):
+            if self.error is not None:
+                raise self.error
+            Path(self.marker).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.mechanism.protect(texts, rows, key)
+
+
+def content(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def spark(subject):
+    return type(subject)(**{**subject.__dict__, "engine": "spark", "workers": 2})
+
+
+@pytest.mark.parametrize("subject", SUBJECTS[:1] + SUBJECTS[4:7:2], ids=lambda subject: subject.name)
+def test_spark_makes_the_bytes_of_one_process_also_where_a_worker_is_killed(subject, tmp_path):
+    source = corpus_file(tmp_path)
+    subject.run(source, tmp_path / "local", workers=1)
+    odd = Odd(subject.mechanism(), str(tmp_path / "killed"))
+    spark(subject).run(source, tmp_path / "spark", odd)
+    assert (tmp_path / "killed").exists()
+    assert content(tmp_path / "local") == content(tmp_path / "spark")
+    assert sorted(os.listdir(tmp_path)) == ["in.jsonl", "killed", "local", "spark"]
+
+
+def test_authors_are_limited_and_charged_as_on_one_machine(tmp_path):
+    import publius
+
+    source = corpus_file(tmp_path)
+    ledger = publius.Ledger.create(tmp_path / "ledger", budget=100, unit="epsilon")
+    result = spark(SUBJECTS[0]).run(source, tmp_path / "out", ledger=ledger, documents_per_author=2)
+    assert result.manifest.documents == 10
+    assert ledger.account("Ada").spent == 4
+    assert len((tmp_path / "out" / "labels.jsonl").read_text().splitlines()) == 10
+
+
+def test_an_error_is_told_by_type_and_place(tmp_path):
+    source = corpus_file(tmp_path)
+    for error, kind in ((PolicyError("row 12 is refused"), PolicyError), (ValueError("storm river"), PubliusError)):
+        odd = Odd(SUBJECTS[0].mechanism(), str(tmp_path / "never"), error)
+        with pytest.raises(kind) as found:
+            spark(SUBJECTS[0]).run(source, tmp_path / "out", odd)
+        assert "storm" not in str(found.value)
+    assert sorted(os.listdir(tmp_path)) == ["in.jsonl"]
+    assert json.loads(source.read_text().splitlines()[0])["id"] == "doc-0"
