@@ -1,394 +1,275 @@
 """The paper's lifting theorem as a class: a kernel on each word of a document, independently.
 
 If a kernel is epsilon*d-private on words, applying it to each of the N words of a bag is (epsilon*N)*E_d-private,
-E_d the Earth Mover's distance (docs/theory.md section 2). The theorem compares bags of one public size, so this class
-owns what makes them that: the first N words count and a shorter document is filled up with public words. It owns the
-order, too: a bag has none, and where the order is kept the weaker theorem on vectors holds.
+E_d the Earth Mover's distance (docs/theory.md). The theorem compares bags of one public size, so this class owns what
+makes them that: the first N words count and a shorter document is filled up with public words. It owns the order, too:
+a bag has none, and where the order is kept the weaker theorem on vectors holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, final
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import AbstractMetric, definition_of
-from publius.errors import UnknownWordError, UsageError
-from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.mechanism import (
-    EXAMPLES,
-    WORDS,
-    Comparison,
-    Drawn,
-    Mechanism,
-    OrderedText,
-    Outcome,
-    Outcomes,
-    Pair,
-)
-from publius.mechanisms.outside import known_guarantee, origin
-from publius.noise.randomness import Generator, RunKey
-from publius.privacy.guarantee import Guarantee
-from publius.settings import ReleaseSettings, TextSettings
-from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding, words_of, words_of_all
-from publius.text.drawn_bags import ENOUGH, DrawnBags, alphabet_of
-from publius.text.pads import BYTES, PADS, drawn_pads, pad_places
+from publius.distances.metrics import AbstractMetric
 from publius.embeddings.embeddings import Embeddings
-from publius.embeddings.learning.public_words import stated_of_vectors
-
-PADDING: Final = f"drawn by rank from the first {PADS:,} plain words of the vocabulary that are no stop words"
+from publius.errors import PolicyError, UsageError
+from publius.mechanisms.kernel import Kernel, word_indices
+from publius.mechanisms.mechanism import Mechanism, Outcome, Protected, Tally
+from publius.mechanisms.outside import known_guarantee, origin
+from publius.noise.randomness import RunKey
+from publius.privacy.guarantee import Bound, Guarantee, exact_epsilon, upward
+from publius.settings import ENGLISH, LONGEST, Between, UnknownPolicy
+from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding, bags_at, words_of, words_of_all
+from publius.text.pads import BYTES, drawn_pads, pad_places
+from publius.text.tokenizer import PROFILES, StopWords
 
 NEAR: Final = ("nurse", "doctor")
-"""Two documents that differ in these words alone are near."""
-
+TYPICAL: Final = ("nurse", "river")
 _FIRST_WORDS: Final = 100
+
+
+class PublicPair(NamedTuple):
+    """Two public words, their distance, and the exponent between two documents that differ in them alone."""
+
+    words: tuple[str, str]
+    distance: float
+    exponent: float
 
 
 @final
 class Lifted(Mechanism):
     """Each word of a document through a kernel, independently: (epsilon*N)*E_d-private by the lifting theorem.
 
-    With ``ordered`` the words keep their places and the weaker bound epsilon * sum_i d(v_i, v'_i) holds.
+    With ``ordered`` the words keep their places and the weaker exponent epsilon * sum_i d(v_i, v'_i) holds; ``between``
+    says what else is kept there, unprotected. `UsageError` for a length below 1.
+
+    >>> import publius
+    >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
+    >>> publius.Lifted(publius.Laplace(toy, epsilon=2.0), length=10).guarantee.map(0.5)
+    10.0
 
     Attributes:
+        kernel: the mechanism on words.
         length: N, the public number of words of every bag.
-        ordered: what is kept of the order of a text; None for bags.
+        ordered: whether the words leave in order.
+        encoding: how a text becomes N words.
     """
 
-    preserve = "words"
+    kind = "words"
 
-    def __init__(self, kernel: Kernel, length: int, *, ordered: OrderedText | None = None) -> None:
-        """Lift ``kernel`` to bags of ``length`` words, or to as many words in order. `UsageError` for no length.
-
-        >>> import publius
-        >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
-        >>> Lifted(publius.Laplace(toy, epsilon=2.0), length=10).guarantee.map(0.5)
-        10.0
-        """
-        if type(length) is not int or length < 1:
-            raise UsageError(
-                "a release needs a public length N: give a number, or take the shortest document's"
-            )
-        self.replaces, self.length, self.ordered = kernel, length, ordered
-        self._kernel = kernel
+    def __init__(
+        self,
+        kernel: Kernel,
+        length: int,
+        *,
+        ordered: bool = False,
+        between: Between = "none",
+        unknown: UnknownPolicy = "unk",
+        stop_words: str | StopWords = ENGLISH,
+    ) -> None:
+        if type(length) is not int or not 1 <= length <= LONGEST:
+            raise UsageError(f"a release needs a public length N from 1 to {LONGEST:,}, not {length!r}")
+        if unknown == "reject":
+            raise UsageError("in a release no text may refuse anything: choose unk or drop for unknown words")
+        if between != "none" and not ordered:
+            raise UsageError("only ordered text keeps something between words: add --ordered")
+        self.kernel, self.length, self.ordered, self.between = kernel, length, ordered, between
         self.name = kernel.name
+        self.encoding = Encoding.of(
+            kernel.embeddings.tokenizer, length=length, unknown=unknown, stop_words=stop_words
+        )
 
     def __repr__(self) -> str:
-        """The kernel and N, for a notebook."""
-        order = "" if self.ordered is None else f", ordered={self.ordered!r}"
-        return f"Lifted({self._kernel!r}, length={self.length}{order})"
-
-    @property
-    def implementation(self) -> type:
-        """See `Mechanism.implementation`: the kernel's class."""
-        return type(self._kernel)
+        return f"Lifted({self.kernel!r}, length={self.length}{', ordered=True' if self.ordered else ''})"
 
     @property
     def vocabulary(self) -> Embeddings:
-        """See `Mechanism.vocabulary`: the words of the kernel's public vectors."""
-        return self._kernel.embeddings
+        """The public words, with their vectors."""
+        return self.kernel.embeddings
 
     @property
     def guarantee(self) -> Guarantee:
         """The kernel's guarantee times N, for bags; for ordered text the sum over places."""
-        lifted = known_guarantee(self._kernel).lifted(self.length)
-        return lifted if self.ordered is None else lifted.in_order(self.ordered.keep)
+        lifted = known_guarantee(self.kernel).lifted(self.length)
+        return lifted.in_order(self.between) if self.ordered else lifted
 
     @property
-    def between_any(self) -> float:
-        """See `Mechanism.between_any`: at the diameter of the vocabulary."""
-        return self.guarantee.map(self._kernel.metric.diameter_bound(self.vocabulary.vectors))
+    def public(self) -> tuple[dict[str, Any], ...]:
+        """See `Mechanism.public`: the vectors."""
+        source = self.vocabulary.source
+        facts = {"licence": source.get("licence"), "trained": source.get("trained")}
+        return ({"name": self.vocabulary.name, "kind": "vectors", "sha256": self.vocabulary.sha256, **facts},)
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """See `Mechanism.parameters`: the kernel's."""
-        return self._kernel.parameters
-
-    @property
-    def near_exponent(self) -> float:
-        """See `Mechanism.near_exponent`: nurse in one document and doctor in the other."""
-        return near_exponent(self.vocabulary, self._kernel.metric, self._kernel.guarantee.per_unit)
-
-    @property
-    def needs_length(self) -> bool:
-        """See `Mechanism.needs_length`."""
-        return True
-
-    def encoding(self, settings: ReleaseSettings) -> Encoding:
-        """See `Mechanism.encoding`: the first N words, short documents filled up."""
-        return Encoding.of(
-            self.vocabulary.tokenizer,
-            length=self.length,
-            unknown=settings.unknown or TextSettings.unknown,
-            stop_words=settings.stop_words,
-        )
-
-    def check(self, encoding: Encoding) -> None:
-        """See `Mechanism.check`: N must be the one that is lifted to."""
-        if encoding.length is None:
-            raise UsageError(
-                "a release needs a public length N: give a number, or take the shortest document's"
-            )
-        if encoding.length != self.length:
-            raise UsageError(f"the mechanism is lifted to {self.length} words, not to {encoding.length}")
-
-    def public_inputs(self, encoding: Encoding) -> dict[str, Any]:
-        """See `Mechanism.public_inputs`."""
-        source = origin(definition_of(self._kernel.metric))
-        return {
-            "preserve": self.preserve,
-            "reference": None,
-            "reference_sha256": None,
-            "reference_words": stated_of_vectors(self.vocabulary.source),
-            "embeddings": self.vocabulary.name,
-            "dimension": self.vocabulary.dimension,
-            **({"metric_source": source} if source is not None else {}),
+    def facts(self) -> dict[str, Any]:
+        """See `Mechanism.facts`."""
+        stated, stops = self.guarantee, self.encoding.stop_words
+        parameters = {
+            name: value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
+            for name, value in {**self.kernel.parameters, **_origins(self.kernel)}.items()
         }
+        evidence = stated.evidence if stated.evidence in ("proven", "certified") else "none"
+        near, typical = self.public_pair(NEAR), self.public_pair(TYPICAL)
+        return {
+            "epsilon": stated.epsilon, "delta": stated.delta, "length": self.length, "metric": stated.metric,
+            "mechanism": self.name, "mechanism_parameters": parameters,
+            "exponent_per_distance": stated.epsilon_total, "evidence": evidence,
+            "nearest_pair": near.exponent if near else None,
+            "typical_pair": typical.exponent * self.length if typical else None,
+            "ordered": self.ordered, "between": self.between, "unknown": self.encoding.unknown,
+            "stop_words": stops.name, "stop_words_sha256": stops.sha256,
+            "tokenizer": PROFILES[self.encoding.profile].label, "vocabulary_sha256": self.vocabulary.sha256,
+        }  # fmt: skip
 
-    def batch_size(self) -> int:
-        """See `Mechanism.batch_size`."""
-        return self._kernel.batch_size(self.length)
+    def charge(self, unit: Literal["epsilon", "exponent"]) -> Fraction:
+        """See `Mechanism.charge`: epsilon * N, the exponent per unit of distance."""
+        if unit != "exponent":
+            raise PolicyError("words cost an exponent, and this ledger counts epsilon: make one with --unit exponent")
+        return exact_epsilon(self.guarantee.epsilon) * self.length
 
-    def prepare(self) -> None:
-        """See `Mechanism.prepare`."""
-        self._kernel.prepare()
+    def public_pair(self, words: tuple[str, str]) -> PublicPair | None:
+        """The exponent between two documents that differ in one of two public words; None where one is missing."""
+        places = [self.vocabulary.index(word) for word in words]
+        if None in places:
+            return None
+        one, other = (self.vocabulary.vectors[place : place + 1] for place in places if place is not None)
+        distance = float(self.kernel.metric.paired(one, other)[0])
+        return PublicPair(words, distance, upward(exact_epsilon(self.guarantee.epsilon) * Fraction(distance)))
 
-    @property
-    def is_prepared(self) -> bool:
-        """See `Mechanism.is_prepared`."""
-        return type(self._kernel).prepare is Kernel.prepare
+    def known(self, text: str) -> tuple[int, int]:
+        """How many words of a text were looked up, and how many the vocabulary knows."""
+        read = words_of(text, self.vocabulary, self.encoding)
+        return read.seen, read.seen - read.unknown
 
-    def indices(self, words: Sequence[str]) -> IndexArray:
-        """See `Mechanism.indices`."""
-        return self._kernel.indices(words)
-
-    def draw(
-        self, documents: Sequence[IndexArray], generators: Iterable[Generator], *, threads: int | None = None
-    ) -> Sequence[Outcome]:
-        """See `Mechanism.draw`; the words of a document may be in any order, and no order leaves."""
-        outputs = self._kernel.draw([without_order(each) for each in documents], generators, threads=threads)
-        return [Outcome(None, None, self._kernel.bag(out)) for out in outputs]
-
-    def protect(
-        self,
-        texts: Sequence[str],
-        ids: Sequence[str],
-        encoding: Encoding,
-        key: RunKey,
-        *,
-        threads: int | None = None,
-    ) -> Drawn:
-        """See `Mechanism.protect`; under the policy "reject" an error stands for a document with unknown words."""
-        read = [
-            found if isinstance(found, UnknownWordError) else self._ready(found, encoding, key, id)
-            for found, id in zip(self._encoded(texts, encoding), ids, strict=True)
-        ]
-        good = [(id, ready) for id, ready in zip(ids, read, strict=True) if isinstance(ready, _Ready)]
-        words = [ready.places if self.ordered else without_order(ready.places) for _, ready in good]
-        drawn = self._kernel.draw(words, [key.rng(id) for id, _ in good], threads=threads)
-        passing = encoding.unknown == "keep"
-        outcomes: Sequence[Outcome | UnknownWordError]
-        if self.ordered is None and not passing and len(good) == len(read) >= ENOUGH:  # the same, together
-            bags = DrawnBags(alphabet_of(self.vocabulary), np.stack(drawn))
-            outcomes = Outcomes(bags, [(None, None)] * len(read))
-        else:
-            outputs = iter(drawn)
-            outcomes = [
-                ready if isinstance(ready, UnknownWordError) else self._outcome(ready, next(outputs), passing)
-                for ready in read
-            ]
-        met = [ready.encoded for _, ready in good]
-        return Drawn(
-            outcomes,
-            sum(each.seen for each in met),
-            sum(each.unknown for each in met),
-            sum(each.padding for each in met),
+    def protect(self, texts: Sequence[str], rows: Sequence[int], key: RunKey) -> Protected:
+        """See `Mechanism.protect`; a document without any word is released as N public words."""
+        keep = self.between if self.ordered else "none"
+        plain = not self.ordered and self.encoding.unknown != "keep"
+        read = (
+            words_of_all(texts, self.vocabulary, self.encoding)
+            if plain
+            else [words_of(text, self.vocabulary, self.encoding, keep) for text in texts]
         )
+        pads = RunKey(key.derive("pads"), seeded_run=key.seeded_run)
+        ready = [self._places(one, row, pads) for one, row in zip(read, rows, strict=True)]
+        words = [places if self.ordered else np.sort(places) for places, _ in ready]
+        drawn = self._drawn_in_parts(words, rows, key)
+        outcomes = (
+            [Outcome(None, bag) for bag in bags_at(self.vocabulary, np.stack(drawn))]
+            if plain and drawn
+            else [self._outcome(one, out, known) for one, out, (_, known) in zip(read, drawn, ready, strict=True)]
+        )
+        tally = Tally(*(sum(getattr(one, name) for one in read) for name in ("seen", "unknown", "padding")))
+        return Protected(outcomes, tally)
 
-    def _encoded(self, texts: Sequence[str], encoding: Encoding) -> Sequence[Encoded | UnknownWordError]:
-        if self.ordered is None and encoding.unknown != "reject":
-            return words_of_all(texts, self.vocabulary, encoding)
-        keep = self.ordered.keep if self.ordered else "none"
-        found: list[Encoded | UnknownWordError] = []
-        for text in texts:
-            try:
-                found.append(words_of(text, self.vocabulary, encoding, keep))
-            except UnknownWordError as error:
-                found.append(error)
-        return found
+    def _drawn_in_parts(self, words: Sequence[IndexArray], rows: Sequence[int], key: RunKey) -> list[IndexArray]:
+        size = self.kernel.batch_size(self.length)
+        drawn: list[IndexArray] = []
+        for start in range(0, len(words), size):
+            part = slice(start, start + size)
+            drawn += self.kernel.draw(words[part], [key.rng(str(row)) for row in rows[part]])
+        return drawn
 
-    def _ready(self, encoded: Encoded, encoding: Encoding, key: RunKey, id: str) -> _Ready:
+    def _places(self, read: Encoded, row: int, pads: RunKey) -> tuple[IndexArray, Sequence[bool] | None]:
+        """The places of a document's words, filled up; and which of its words have one, None for all.
+
+        Pads come from a key of their own, so that the noise of a document does not depend on how long it is.
+        """
         known = None
-        if encoded.places is not None:
-            places = encoded.places
-        elif encoding.unknown == "keep":
-            known = np.array([word == UNKNOWN or word in self.vocabulary for word in encoded.words])
-            places = self.indices(
-                [word for word, is_known in zip(encoded.words, known, strict=True) if is_known]
-            )
+        if read.places is not None:
+            places = read.places
+        elif self.encoding.unknown == "keep":
+            known = [word == UNKNOWN or word in self.vocabulary for word in read.words]
+            places = word_indices([word for word, is_known in zip(read.words, known, strict=True) if is_known], self.vocabulary)
         else:
-            places = self.indices(list(encoded.words))
-        return _Ready(encoded, self.filled_up(places, encoded.padding, encoding, key, id), known)
+            places = word_indices(list(read.words), self.vocabulary)
+        if read.padding:
+            filled = drawn_pads(self.vocabulary, self.encoding.stop_words, pads.bits([str(row)], BYTES * read.padding)[0])
+            places = np.concatenate([places[: len(places) - read.padding], filled])
+        return places, known
 
-    def filled_up(
-        self, places: IndexArray, padding: int, encoding: Encoding, key: RunKey, id: str
-    ) -> IndexArray:
-        """The places of a document's words, whose last ``padding`` become public words drawn for it.
-
-        The draws (`publius.text.pads`) come from a key of their own, so that the noise of a document does not depend
-        on how long it is.
-        """
-        if not padding:
-            return places
-        bits = RunKey(key.derive("pads")).bits([id], BYTES * padding)[0]
-        pads = drawn_pads(self.vocabulary, encoding.stop_words, bits)
-        return np.concatenate([places[: len(places) - padding], pads])
-
-    def _outcome(self, ready: _Ready, outputs: IndexArray, passing: bool) -> Outcome:
-        if self.ordered is None and not passing:
-            return Outcome(None, None, self._kernel.bag(outputs))
-        vocabulary = self.vocabulary.vocabulary
-        protected = iter([vocabulary[index] for index in outputs.tolist()])
-        own = ready.encoded.words
-        marks = [True] * len(own) if ready.known is None else ready.known.tolist()
-        words = [next(protected) if known else word for word, known in zip(own, marks, strict=True)]
-        if self.ordered is None:
-            return Outcome(None, None, Bag(words))
-        return Outcome(None, None, Bag(words), *_interleaved(words, ready.encoded.between))
-
-    def compare(self, a: Encoded, b: Encoded, encoding: Encoding) -> Comparison:
-        """See `Mechanism.compare`: by the Earth Mover's distance, the largest over all pads."""
-        if a.padding or b.padding:
-            distance = self.filled_distance(a, b, encoding)
+    def _outcome(self, read: Encoded, outputs: IndexArray, known: Sequence[bool] | None) -> Outcome:
+        names = self.vocabulary.vocabulary
+        protected = iter([names[place] for place in outputs.tolist()])
+        if known is None:
+            words = list(protected)
         else:
-            from publius.distances.earth_mover import transport_plan
+            words = [next(protected) if has else str(word) for word, has in zip(read.words, known, strict=True)]
+        if not self.ordered:
+            return Outcome(None, Bag(words))
+        return Outcome(None, Bag(words), _interleaved(words, read.between))
 
-            moved = transport_plan(Bag(a.words), Bag(b.words), self.vocabulary, self._kernel.metric)
-            distance = moved.distance_upper
-        stated = self._kernel.bound(self.length, distance)
-        return Comparison(distance, stated.exponent, stated.delta)
+    @cached_property
+    def _pads(self) -> IndexArray:
+        return pad_places(self.vocabulary, self.encoding.stop_words)
 
-    def at_distance(self, distance: float) -> Comparison:
-        """See `Mechanism.at_distance`."""
-        stated = self._kernel.bound(self.length, distance)
-        return Comparison(distance, stated.exponent, stated.delta)
+    def distance(self, a: str, b: str) -> float:
+        """The Earth Mover's distance of two texts as N words each, rounded up: the largest over all fillings up."""
+        from publius.distances.earth_mover import transport_plan
 
-    def word_pairs(self, words: Sequence[str] = WORDS) -> list[Pair]:
-        """See `Mechanism.word_pairs`: one word of N is replaced, whatever N is."""
-        embeddings, metric, pairs = self.vocabulary, self._kernel.metric, list[Pair]()
-        one = self._kernel.guarantee.lifted(1)
-        for word in words:
-            place = embeddings.index(word)
-            if place is None or len(pairs) == EXAMPLES:
-                continue
-            distances = metric.pairwise(embeddings.vectors[place : place + 1], embeddings.vectors)[0]
-            distances[place] = np.inf
-            other = int(distances.argmin())
-            distance = float(distances[other])
-            name = f"{word} replaced by {embeddings.vocabulary[other]}"
-            pairs.append(Pair(name, distance, one.map(distance)))
-        return pairs
+        one, other = (words_of(text, self.vocabulary, self.encoding) for text in (a, b))
+        if one.padding or other.padding:
+            return self._filled_distance(one, other)
+        return transport_plan(Bag(one.words), Bag(other.words), self.vocabulary, self.kernel.metric).distance_upper
 
-    def filled_distance(self, a: Encoded, b: Encoded, encoding: Encoding) -> float:
-        """An upper bound on the Earth Mover's distance of two documents of N words, whatever pads are drawn.
+    def bound(self, distance: float) -> Bound:
+        """The exponent and delta between two documents at ``distance``."""
+        return self.kernel.bound(self.length, distance)
 
-        Both are filled up with the same draws as far as both need them (`publius.text.pads`): a pad lies at distance
-        0 from a pad, and from a word as far as the farthest word that may be drawn.
-        """
+    def _filled_distance(self, a: Encoded, b: Encoded) -> float:
+        """Both are filled up with the same draws as far as both need them: a pad is at 0 from a pad, and from a word as
+        far as the farthest word that may be drawn."""
         from publius.distances.problem import Transport
         from publius.distances.solver import optimal_flow
 
-        left, supply = self._points(a)
-        right, demand = self._points(b)
-        embeddings, metric = self.vocabulary, self._kernel.metric
-        pads = np.asarray(embeddings.vectors[pad_places(embeddings, encoding.stop_words)], np.float64)
-
-        def vectors(places: IndexArray) -> Float64Array:
-            return np.asarray(embeddings.vectors[places], np.float64)
-
+        (left, supply), (right, demand) = self._points(a), self._points(b)
+        metric = self.kernel.metric
+        pads = self._vectors(self._pads)
         costs = np.zeros((len(supply), len(demand)))
-        costs[: len(left), : len(right)] = metric.pairwise(vectors(left), vectors(right))
+        costs[: len(left), : len(right)] = metric.pairwise(self._vectors(left), self._vectors(right))
         if len(demand) > len(right):
-            costs[: len(left), -1] = metric.pairwise(vectors(left), pads).max(axis=1)
+            costs[: len(left), -1] = metric.pairwise(self._vectors(left), pads).max(axis=1)
         if len(supply) > len(left):
-            costs[-1, : len(right)] = metric.pairwise(vectors(right), pads).max(axis=1)
+            costs[-1, : len(right)] = metric.pairwise(self._vectors(right), pads).max(axis=1)
         flow = optimal_flow(costs, supply, demand)
-        return Transport(
-            flow, costs[flow.rows, flow.columns], self.length, embeddings.dimension
-        ).distance_upper
+        dimension = self.vocabulary.dimension
+        return Transport(flow, costs[flow.rows, flow.columns], self.length, dimension).distance_upper
+
+    def _vectors(self, places: IndexArray) -> Float64Array:
+        return np.asarray(self.vocabulary.vectors[places], np.float64)
 
     def _points(self, document: Encoded) -> tuple[IndexArray, IndexArray]:
         """The places of a document's own words, each once, and how often they occur; pads last, if any."""
-        words = self.indices(list(document.words)[: len(document.words) - document.padding])
+        words = word_indices(list(document.words)[: len(document.words) - document.padding], self.vocabulary)
         places, counts = np.unique(words, return_counts=True)
         masses = [*counts.tolist(), document.padding] if document.padding else counts.tolist()
         return places, np.array(masses, np.int64)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """A document's words and, of those with a vector, their places; ``known`` marks them, None for all."""
-
-    encoded: Encoded
-    places: IndexArray
-    known: np.ndarray[Any, np.dtype[np.bool_]] | None = None
-
-
 def near_exponent(embeddings: Embeddings, metric: AbstractMetric, epsilon: float) -> float:
-    """Nats between two documents that differ in one word, nurse in one and doctor in the other.
-
-    Where the vocabulary lacks them: in one of its first hundred words and the nearest to it, at the median of these.
-    """
-    places = [embeddings.index(word) for word in NEAR]
+    """The exponent between two documents that differ in one word and its nearest: the median of the first hundred."""
     vectors = embeddings.vectors
-    if None not in places:
-        one, other = (vectors[place : place + 1] for place in places if place is not None)
-        return epsilon * float(metric.paired(one, other)[0])  # `pairwise` imports half of scipy
     distances = np.array(metric.pairwise(vectors[:_FIRST_WORDS], vectors))
     distances[np.arange(len(distances)), np.arange(len(distances))] = np.inf
     return epsilon * float(np.median(distances.min(axis=1)))
 
 
-def without_order(words: IndexArray) -> IndexArray:
-    """The words of a bag, sorted: the same ones get the same noise however they stood in the text."""
-    return np.sort(words)
+def _origins(kernel: Kernel) -> dict[str, Any]:
+    found = origin(type(kernel))
+    return {} if found is None else {"source": str(found)}
 
 
-def _interleaved(
-    words: Sequence[str], between: Sequence[tuple[int, str]]
-) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The words with what is kept at its places between them, and those places in the result."""
+def _interleaved(words: Sequence[str], between: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """The words with what is kept at its places between them."""
     merged: list[str] = []
-    places: list[int] = []
     done = 0
     for before, kept in between:
         merged += words[done:before]
         done = before
-        places.append(len(merged))
         merged.append(kept)
-    return (*merged, *words[done:]), tuple(places)
-
-
-def as_mechanism(
-    found: Kernel | Mechanism, length: int | None, ordered: OrderedText | None = None
-) -> Mechanism:
-    """``found``, or a kernel lifted to ``length`` words: what everything above this room holds.
-
-    `UsageError` for a kernel without a length, and for an order where a mechanism on documents is given.
-    """
-    if isinstance(found, Mechanism):
-        if ordered not in (None, found.ordered):
-            raise UsageError("a document's prototype or position has no order to keep: leave out --order")
-        return found
-    if length is None:
-        raise UsageError("a release needs a public length N: give a number, or take the shortest document's")
-    return Lifted(found, length, ordered=ordered)
-
-
-def at_length(mechanism: Mechanism, length: int) -> Mechanism:
-    """The same mechanism for another number of words, where N is one that a caller chooses."""
-    return Lifted(mechanism.kernel, length, ordered=mechanism.ordered)
+    return (*merged, *words[done:])

@@ -1,262 +1,164 @@
-"""A column of declared values under a bound: randomized response on what the curator already knows.
+"""A label for each document: randomized response on a classifier's answer (Warner 1965), drawn exactly.
 
-Where the file has the category there is nothing to be found out by a reference. The k values are declared
-beforehand, never read from the documents. A document's own value is printed with probability
-e^B / (e^B + k - 1) and each other one with probability 1 / (e^B + k - 1), so any two documents are within B nats
-(Warner 1965; docs/documents.md). The probabilities are whole numbers out of 2^62 and drawn exactly, as those of
-`publius.mechanisms.prototype` are.
+The classifier's own answer leaves with probability e^epsilon / (e^epsilon + M - 1) and each other label with probability
+1 / (e^epsilon + M - 1), so any two documents are within epsilon (docs/theory.md). The probabilities are whole numbers
+out of 2^62, drawn exactly from 62 random bits; they are rounded so that the ratio is at most e^epsilon.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, final
+import math
+from collections.abc import Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
 
-from publius.arrays import IndexArray
-from publius.errors import DataError, UsageError, how_many
-from publius.mechanisms.mechanism import (
-    TOTAL,
-    Comparison,
-    Drawn,
-    Mechanism,
-    Outcome,
-    PublicOutcome,
-    Votes,
-    without,
-)
-from publius.mechanisms.prototype import checked_bound, fidelity, least_weight
-from publius.noise.randomness import Generator, RunKey
-from publius.privacy.guarantee import Guarantee
-from publius.settings import FIELD, ReleaseSettings
-from publius.text.bag import Bag, Encoded, Encoding
-from publius.text.normal_form import compared
+from publius.arrays import Float64Array, IndexArray
+from publius.errors import PolicyError, UsageError
+from publius.mechanisms.limits import count_limits
+from publius.mechanisms.mechanism import TOTAL, Mechanism, Outcome, Protected
+from publius.noise.randomness import RunKey
+from publius.privacy.guarantee import Guarantee, exact_epsilon
+from publius.text.bag import Bag
 
-MOST_VALUES: Final = 100_000
-_LONGEST_VALUE: Final = 200
-_BATCH: Final = 4096
+if TYPE_CHECKING:
+    from publius.classifiers.classifier import Classifier
 
-
-@final
-class DeclaredValues:
-    """The public list of values that a field may have, as the vocabulary of what is released.
-
-    Attributes:
-        vocabulary: the values in the order of their declaration.
-        sha256: of them.
-        unknown_index: the place of the value that stands for all that are not declared; -1 where there is none.
-    """
-
-    tokenizer = "glove"
-
-    def __init__(self, values: Sequence[str], other: str | None = None) -> None:
-        """Take ``values``; `UsageError` for fewer than two, one that is there twice, empty or too long."""
-        self.vocabulary = tuple(compared(value) for value in values)
-        if not 2 <= len(self.vocabulary) <= MOST_VALUES:
-            raise UsageError(f"declare from 2 to {MOST_VALUES:,} values, not {len(self.vocabulary):,}")
-        for value in self.vocabulary:
-            if not value or len(value) > _LONGEST_VALUE or not value.isprintable():
-                raise UsageError(
-                    f"a declared value has from 1 to {_LONGEST_VALUE} characters that can be printed, not {value!r:.40}"
-                )
-        self.places: Mapping[str, int] = {value: place for place, value in enumerate(self.vocabulary)}
-        if len(self.places) < len(self.vocabulary):
-            twice = next(value for value in self.vocabulary if self.vocabulary.count(value) > 1)
-            raise UsageError(f"the value {twice!r} is declared twice")
-        if other is not None and compared(other) not in self.places:
-            raise UsageError(f"--other must name one of the declared values, not {other!r:.40}")
-        self.unknown_index = -1 if other is None else self.places[compared(other)]
-        self.sha256 = hashlib.sha256("\n".join(self.vocabulary).encode()).hexdigest()
-
-    @property
-    def size(self) -> int:
-        """How many values there are."""
-        return len(self.vocabulary)
-
-    def index(self, word: str) -> int | None:
-        """The place of a value; None for one that is not declared."""
-        return self.places.get(word)
-
-    def __contains__(self, word: object) -> bool:
-        return word in self.places
+LARGEST: Final = 30.0
+"""Beyond it whole numbers out of 2^62 would become coarse."""
+SMALLEST: Final = 1e-6
+_DIGITS: Final = 50
+_BYTES: Final = 8
+_WORD_BYTES: Final = 4
 
 
 @final
 class RandomizedResponse(Mechanism):
-    """A declared value of each document is printed, most often its own: randomized response on a field.
+    """One of M public labels instead of each document: the classifier's answer, most often.
 
-    What it reads as a document is the field's value. Equivalent to `Prototype` with gamma 0 where each document's
-    nearest prototype is its own value.
+    For any two texts whatever, a label is at most exp(epsilon) times as probable under one as under the other:
+    epsilon-local differential privacy, attained. With ``bag`` so many words leave beside each label, drawn from the
+    label's public words: they tell nothing more. `UsageError` for an epsilon that does not exist.
+
+    >>> import publius
+    >>> mechanism = publius.RandomizedResponse(publius.Values(["open", "closed"]), epsilon=5)
+    >>> mechanism.guarantee.map(), mechanism.labels
+    (5.0, ('open', 'closed', 'other'))
+    >>> publius.release("open", mechanism).label in mechanism.labels
+    True
 
     Attributes:
-        field: the name of the field.
-        values: the declared values.
+        classifier: the public function from a text to a label.
+        epsilon: local epsilon of a document.
+        bag: words of each bag; None without bags.
     """
 
+    kind = "labels"
     name = "randomized-response"
-    reads_texts = False
-    releases_bags = False
-    fields = ("label",)
-    tells_preserved = True
-    field: str
-    length = 1
 
-    def __init__(self, field: str, values: Sequence[str], *, bound: float, other: str | None = None) -> None:
-        """Release ``field``, one of ``values``, under ``bound`` nats between any two documents.
+    def __init__(self, classifier: Classifier, epsilon: float = 5.0, *, bag: int | None = None) -> None:
+        if not SMALLEST <= epsilon <= LARGEST:
+            raise UsageError(f"epsilon of a label is a number from {SMALLEST:g} to {LARGEST:g}, not {epsilon!r}")
+        if len(classifier.labels) < 2:
+            raise UsageError(f"a classifier has at least two labels, {classifier.name} has {len(classifier.labels)}")
+        if bag is not None and not 1 <= bag <= 100_000:
+            raise UsageError(f"a bag has from 1 to 100,000 words, not {bag}")
+        self.classifier, self.epsilon, self.bag = classifier, float(epsilon), bag
+        self._floor = least_weight(self.epsilon, len(classifier.labels))
 
-        What is not declared counts as the value ``other``; without one it is refused. `UsageError` for values and
-        bounds that do not exist.
-
-        >>> RandomizedResponse("product", ["loans", "cards"], bound=2.0).guarantee.map()
-        2.0
-        """
-        if not field:
-            raise UsageError("name the field that is released: --preserve field:NAME")
-        checked_bound(bound)
-        self.field, self.values, self._bound = field, DeclaredValues(values, other), float(bound)
-        self.preserve = f"{FIELD}{field}"
-        self._floor = least_weight(self._bound, self.values.size)
+    def __repr__(self) -> str:
+        return f"RandomizedResponse({self.classifier.name!r}, epsilon={self.epsilon:g}, labels={len(self.labels)})"
 
     @property
-    def vocabulary(self) -> Any:
-        """See `Mechanism.vocabulary`: the declared values."""
-        return self.values
+    def labels(self) -> tuple[str, ...]:
+        """All M labels, "other" the last."""
+        return self.classifier.labels
 
     @property
     def guarantee(self) -> Guarantee:
-        """See `Mechanism.guarantee`: certified between the whole numbers that are drawn with."""
-        return Guarantee(None, "none", "certified", size=1, bound=self._bound, preserve=self.preserve)
+        """See `Mechanism.guarantee`: the same between any two documents."""
+        return Guarantee(self.epsilon, None, "proven", size=1)
 
     @property
-    def probability_kept(self) -> float:
-        """See `Mechanism.probability_kept`."""
-        return fidelity(self._bound, self.values.size)
-
-    @classmethod
-    def votes(cls, parameters: Mapping[str, Any]) -> Votes:
-        """See `Mechanism.votes`."""
-        return Votes(len(parameters["values"]))
+    def public(self) -> tuple[dict[str, Any], ...]:
+        """See `Mechanism.public`: those of the classifier."""
+        return tuple(self.classifier.public)
 
     @property
-    def parameters(self) -> dict[str, Any]:
-        """See `Mechanism.parameters`."""
-        other = self.values.unknown_index
-        return {
-            "field": self.field,
-            "values": list(self.values.vocabulary),
-            "other": self.values.vocabulary[other] if other >= 0 else None,
-        }
+    def kept(self) -> float:
+        """The probability that the classifier's answer is the label that leaves."""
+        return 1 - (len(self.labels) - 1) * self._floor / TOTAL
 
     @property
-    def outcomes(self) -> list[PublicOutcome]:
-        """See `Mechanism.outcomes`."""
-        return [PublicOutcome(k, value, (value,)) for k, value in enumerate(self.values.vocabulary)]
+    def noise_changes(self) -> float:
+        """The share of labels that noise changes, the same for every document."""
+        return 1 - self.kept
 
-    @property
-    def noise_bytes(self) -> int:
-        """See `Mechanism.noise_bytes`: 64 bits."""
-        return 8
+    def facts(self) -> dict[str, Any]:
+        """See `Mechanism.facts`."""
+        about = self.classifier
+        classifier = {"name": about.name, "kind": about.kind, "sha256": about.sha256, "accuracy": about.accuracy}
+        return {"epsilon": self.epsilon, "labels": self.labels, "classifier": classifier, "bag": self.bag}
 
-    def encoding(self, settings: ReleaseSettings) -> Encoding:
-        """See `Mechanism.encoding`: a value is taken as it stands, so nothing of it is chosen."""
-        belongs = "belongs to texts, and a field has none: leave it out"
-        without(settings, dict.fromkeys(("order", "reference", "embeddings", "first", "epsilon"), belongs))
-        return Encoding.of("glove", stop_words="none", padded=False)
+    def charge(self, unit: Literal["epsilon", "exponent"]) -> Fraction:
+        """See `Mechanism.charge`: epsilon."""
+        if unit != "epsilon":
+            raise PolicyError("labels cost epsilon, and this ledger counts exponents of words: make one with --unit epsilon")
+        return exact_epsilon(self.epsilon)
 
-    def check(self, encoding: Encoding) -> None:
-        """See `Mechanism.check`: nothing of an encoding matters."""
-
-    def check_documents(self, texts: Iterable[str]) -> None:
-        """See `Mechanism.check_documents`: `DataError`, with their number, for values that were not declared.
-
-        Where they count as another value, for a field in which no document has anything: its name is misspelt.
-        """
-        undeclared = total = empty = 0
-        for text in texts:
-            total += 1
-            undeclared += self.values.index(compared(text)) is None
-            empty += not text.strip()
-        if empty == total > 0:
-            raise DataError(
-                f"none of {how_many(total, 'document')} has anything in the field {self.field!r}: name a field that "
-                "they have"
-            )
-        if undeclared and self.values.unknown_index < 0:
-            rows = how_many(total, "document")
-            raise self._undeclared(how_many(undeclared, f"of {rows} has", f"of {rows} have"))
-
-    def public_inputs(self, encoding: Encoding) -> dict[str, Any]:
-        """See `Mechanism.public_inputs`."""
-        none = ("reference", "reference_sha256", "reference_words", "embeddings", "dimension", "first")
-        return {"preserve": self.preserve, **dict.fromkeys(none)}
-
-    def batch_size(self) -> int:
-        """See `Mechanism.batch_size`."""
-        return _BATCH
-
-    def indices(self, words: Sequence[str]) -> IndexArray:
-        """See `Mechanism.indices`."""
-        return self._own([" ".join(words)])
-
-    def _own(self, texts: Sequence[str]) -> IndexArray:
-        places = np.array(
-            [self.values.places.get(compared(text), self.values.unknown_index) for text in texts], np.int64
-        )
-        if (places < 0).any():
-            raise self._undeclared(how_many(int((places < 0).sum()), "document has", "documents have"))
-        return places
-
-    def _undeclared(self, who: str) -> DataError:
-        return DataError(
-            f"{who} no declared value in the field {self.field!r}: declare all of its values, or name "
-            "with --other the one that stands for the rest"
-        )
-
-    def draw(
-        self, documents: Sequence[IndexArray], generators: Iterable[Generator], *, threads: int | None = None
-    ) -> Sequence[Outcome]:
-        """See `Mechanism.draw`; a document is the place of its value."""
-        bits = [bytes(rng.bit_generator.random_raw(1).tobytes()[:8]) for rng in generators]
-        return self._drawn(np.array([int(document[0]) for document in documents], np.int64), bits)
-
-    def protect(
-        self,
-        texts: Sequence[str],
-        ids: Sequence[str],
-        encoding: Encoding,
-        key: RunKey,
-        *,
-        threads: int | None = None,
-    ) -> Drawn:
-        """See `Mechanism.protect`; a text is the value of the field."""
-        undeclared = sum(self.values.index(compared(text)) is None for text in texts)
-        return Drawn(self._drawn(self._own(texts), key.bits(ids, self.noise_bytes)), len(texts), undeclared)
-
-    def _drawn(self, own: IndexArray, bits: Sequence[bytes]) -> list[Outcome]:
-        """The outcome of each document for its 62 bits: below k floors any value, otherwise its own."""
-        numbers = (np.frombuffer(b"".join(bits), "<u8") >> np.uint64(2)).astype(np.int64)
-        anyone = numbers < self.values.size * self._floor
-        chosen = np.where(anyone, numbers // self._floor, own).tolist()
-        return [self._outcomes[place] for place in chosen]
-
-    @functools.cached_property
-    def _outcomes(self) -> list[Outcome]:
-        return [Outcome(k, value, Bag([value])) for k, value in enumerate(self.values.vocabulary)]
-
-    def weights(self, documents: Sequence[IndexArray]) -> IndexArray:
-        """See `Mechanism.weights`: the same floor for every value, and the rest for a document's own."""
-        law = np.full((len(documents), self.values.size), self._floor, np.int64)
-        own = [int(document[0]) for document in documents]
-        law[np.arange(len(own)), own] += TOTAL - self.values.size * self._floor
+    def weights(self, answer: int) -> IndexArray:
+        """The law of a document with this answer as whole numbers out of 2^62, shape (M,)."""
+        law = np.full(len(self.labels), self._floor, np.int64)
+        law[answer] = TOTAL - (len(self.labels) - 1) * self._floor
         return law
 
-    def compare(self, a: Encoded, b: Encoded, encoding: Encoding) -> Comparison:
-        """See `Mechanism.compare`: two values are the same or as far apart as any two."""
-        return Comparison(None, self._bound, 0.0)
+    def law(self, answer: int) -> Float64Array:
+        """The same as probabilities."""
+        return np.asarray(self.weights(answer) / TOTAL)
 
-    def at_distance(self, distance: float) -> Comparison:
-        """See `Mechanism.at_distance`."""
-        raise UsageError("values of a field have no distance: the bound holds between any two documents")
+    def protect(self, texts: Sequence[str], rows: Sequence[int], key: RunKey) -> Protected:
+        """See `Mechanism.protect`."""
+        answers = np.asarray(self.classifier.answers(texts), np.int64)
+        size = _BYTES + _WORD_BYTES * (self.bag or 0)
+        bits = key.bits(map(str, rows), size)
+        numbers = np.frombuffer(b"".join(each[:_BYTES] for each in bits), "<u8") >> np.uint64(2)
+        chosen = self.drawn(answers, numbers.astype(np.int64))
+        if self.bag is None:
+            names = self._outcomes
+            return Protected([names[place] for place in chosen.tolist()])
+        return Protected([
+            Outcome(self.labels[place], self._words(place, each[_BYTES:]))
+            for place, each in zip(chosen.tolist(), bits, strict=True)
+        ])  # fmt: skip
+
+    def drawn(self, answers: IndexArray, numbers: IndexArray) -> IndexArray:
+        """The label of each answer for a uniform whole number below 2^62: below M floors any label, else its own."""
+        return np.where(numbers < len(self.labels) * self._floor, numbers // self._floor, answers)
+
+    def count_limits(self, released: Sequence[int], level: float = 0.95) -> list[tuple[int, int]]:
+        """Limits for how many documents have each answer, from how often each label was released.
+
+        They hold for all labels together with probability ``level``: the documents are fixed, only the response is
+        random (docs/theory.md, labels).
+        """
+        return count_limits(released, self._floor / TOTAL, self.kept, level)
+
+    @cached_property
+    def _outcomes(self) -> list[Outcome]:
+        return [Outcome(label) for label in self.labels]
+
+    def _words(self, place: int, bits: bytes) -> Bag:
+        """Words of a label, each with equal chance up to 2^-32, from public words and fresh bits: nothing private."""
+        words = self.classifier.words(self.labels[place]) or (self.labels[place],)
+        draws = np.frombuffer(bits, "<u4").astype(np.uint64) * np.uint64(len(words)) >> np.uint64(32)
+        return Bag([words[at] for at in draws.tolist()])
+
+
+def least_weight(epsilon: float, size: int) -> int:
+    """The smallest whole number w with (2^62 - (M - 1) w) / w <= e^epsilon, all of it in exact arithmetic."""
+    exact = Context(prec=_DIGITS).exp(Decimal(repr(float(epsilon))))
+    below = Fraction(exact) * (1 - Fraction(1, 10 ** (_DIGITS - 5)))
+    return math.ceil(TOTAL / (below + size - 1))
