@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
 from publius.embeddings import catalogue
 from publius.embeddings import embeddings as module
 from publius.embeddings.admissible import UNKNOWN, surely_words, word_fault
@@ -30,6 +29,8 @@ from publius.embeddings.catalogue import (
     stored_names,
 )
 from publius.embeddings.embeddings import Embeddings, central_index
+from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
+from publius.text import list_rule
 from vector_files import VECTORS, WORDS, glove, packed, word2vec_binary
 
 needs_glove = pytest.mark.skipif(not package_installed(), reason="the extra glove is not installed")
@@ -240,6 +241,7 @@ def _central_word(embeddings):
     return embeddings.word(embeddings.unknown_index), isinstance(embeddings.vectors.base, np.memmap)
 
 
+@pytest.mark.long
 def test_another_process_maps_the_same_store(tmp_path, small):
     stored = small.save(tmp_path / "store")
     with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -364,7 +366,7 @@ def test_packaged_words_are_near_their_like():
 
 @pytest.mark.parametrize("name", PACKAGED)
 def test_missing_package_names_the_extra(monkeypatch, name):
-    monkeypatch.setattr(catalogue, "package_installed", lambda: False)
+    monkeypatch.setattr(list_rule, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"publius\[glove\]"):
         Embeddings.load(name)
     with pytest.raises(UsageError, match="packaged embeddings"):

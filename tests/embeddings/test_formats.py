@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from publius.errors import EmbeddingError, UsageError
 from publius.embeddings.admissible import LARGEST_NORM, UNKNOWN, word_fault
-from publius.embeddings.importing.reader import read_vectors, read_word_list
+from publius.embeddings.import_file import read_vectors, read_word_list
+from publius.errors import EmbeddingError, UsageError
 from vector_files import VECTORS, WORDS, WRITERS, binary_rows, glove, header, packed, word2vec_binary
 
 GOOGLE = Path(__file__).parents[3] / "shared" / "data" / "GoogleNews-subset-32k.bin.gz"
@@ -41,6 +41,7 @@ def test_round_trip(tmp_path, format, gz):
     assert (found.format, found.rows, found.skipped, found.unknown_rows) == (format, 4, {}, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gz", [False, True])
 @pytest.mark.parametrize("format", WRITERS)
 def test_an_independent_reader_agrees(tmp_path, format, gz):
@@ -56,6 +57,7 @@ def test_an_independent_reader_agrees(tmp_path, format, gz):
     _same(read_vectors(path), theirs.index_to_key, theirs.vectors)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gz", [False, True])
 @pytest.mark.parametrize("binary", [False, True])
 def test_files_of_an_independent_writer(tmp_path, binary, gz):
@@ -107,7 +109,7 @@ def test_any_admissible_table_survives(tmp_path, format, table):
 
 @pytest.mark.parametrize("newline", [b"", b"\n"])
 def test_binary_with_and_without_newlines_across_chunks(tmp_path, monkeypatch, newline):
-    monkeypatch.setattr("publius.embeddings.importing.reader._CHUNK", 37)
+    monkeypatch.setattr("publius.embeddings.import_file._CHUNK", 37)
     words = [f"word{i}" for i in range(100)]
     vectors = np.random.default_rng(5).standard_normal((100, 7)).astype(np.float32)
     _same(read_vectors(_file(tmp_path, word2vec_binary(words, vectors, newline))), words, vectors)
@@ -197,7 +199,7 @@ def test_squares_must_not_overflow(tmp_path, norm, admitted):
 
 
 def test_progress_counts_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("publius.embeddings.importing.reader._NUMBERS_IN_A_BLOCK", 6)
+    monkeypatch.setattr("publius.embeddings.import_file._NUMBERS_IN_A_BLOCK", 6)
     seen = []
     read_vectors(_file(tmp_path, glove()), progress=seen.append)
     assert seen == [2, 2]
@@ -261,7 +263,7 @@ def test_too_much_for_memory_names_the_way_out(tmp_path, monkeypatch):
             raise MemoryError
 
     monkeypatch.setattr(
-        "publius.embeddings.importing.kept_rows.np.empty", lambda shape, dtype: np.zeros(shape, dtype).view(Full)
+        "publius.embeddings.import_file.np.empty", lambda shape, dtype: np.zeros(shape, dtype).view(Full)
     )
     with pytest.raises(EmbeddingError, match="do not fit into memory: keep fewer with limit"):
         read_vectors(_file(tmp_path, glove()))

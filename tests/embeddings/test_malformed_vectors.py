@@ -6,7 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from homes import left_in
+from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.import_file import read_vectors, read_word_list
+from publius.errors import DataError, PubliusError
 from publius.files import GZIP_FREE
 from vector_files import VECTORS, WORDS, binary_rows, glove, header, npy, npz, packed, text_rows
 from vector_files import word2vec_binary as binary
@@ -129,29 +131,28 @@ def test_there_are_enough():
     assert len({content for content, _, _ in FILES.values()}) == len(FILES)
 
 
+def refused(call):
+    """The exit code and the message of what is refused."""
+    with pytest.raises(PubliusError) as caught:
+        call()
+    return caught.value.exit_code, str(caught.value)
+
+
 @pytest.mark.parametrize("name", FILES)
-def test_import_refuses(tmp_path, home, publius, name):
+def test_a_file_is_refused(tmp_path, name):
     content, said, way_out = FILES[name]
     path = tmp_path / "vectors.txt"
     path.write_bytes(content)
-    code, out, err = publius("embeddings", "import", path, "--name", "bad")
-    assert (code, out) == (65, "")
-    assert err.startswith(f"publius: '{path}'")
-    assert said in err
-    assert way_out in err
-    assert err.count("\n") == 1
-    assert err.strip().isprintable()
-    assert [*tmp_path.iterdir(), *left_in(home)] == [path]
-
-
-@pytest.mark.parametrize("name", [name for name, (_, _, way_out) in FILES.items() if way_out == SKIP])
-def test_the_way_out_works(tmp_path, publius, name):
-    path = tmp_path / "vectors.txt"
-    path.write_bytes(FILES[name][0])
-    code, out, err = publius("embeddings", "import", path, "--name", "mended", "--skip-bad-rows", "--json")
-    assert code == 0, err
-    assert '"skipped": {"' in out
-    assert publius("embeddings", "verify", "mended")[0] == 0
+    code, message = refused(lambda: Embeddings.from_file(path))
+    assert code == 65
+    assert message.startswith(f"'{path}'")
+    assert said in message
+    assert way_out in message
+    assert message.isprintable()
+    if way_out == SKIP:  # the way out works
+        mended = Embeddings.from_file(path, skip_bad_rows=True)
+        assert mended.source["skipped"]
+        mended.save(tmp_path / "store").verify()
 
 
 @pytest.mark.parametrize(
@@ -159,12 +160,12 @@ def test_the_way_out_works(tmp_path, publius, name):
     [("missing", 74, "no such file"), ("", 74, "it is a folder"), ("file/below", 74, "is a file, not a folder"),
      ("file.gz", 65, "is named .gz but is not gzip: rename")],
 )  # fmt: skip
-def test_import_of_what_cannot_be_read(tmp_path, home, publius, target, code, said):
+def test_what_cannot_be_read_is_refused(tmp_path, target, code, said):
     (tmp_path / "file").touch()
     (tmp_path / "file.gz").write_bytes(b"a 1 2\n")
-    assert publius("embeddings", "import", tmp_path / target, "--name", "bad")[0] == code
-    assert said in publius("embeddings", "import", tmp_path / target, "--name", "bad")[2]
-    assert not left_in(home)
+    found, message = refused(lambda: Embeddings.from_file(tmp_path / target))
+    assert found == code
+    assert said in message
 
 
 WORD_LISTS = {
@@ -179,33 +180,32 @@ WORD_LISTS = {
 
 
 @pytest.mark.parametrize("name", WORD_LISTS)
-def test_word_list_is_refused(tmp_path, home, publius, name):
+def test_word_list_is_refused(tmp_path, name):
     (tmp_path / "v.txt").write_bytes(glove())
     (tmp_path / "words").write_bytes(WORD_LISTS[name][0])
-    arguments = (tmp_path / "v.txt", "--name", "bad", "--vocabulary", tmp_path / "words")
-    code, out, err = publius("embeddings", "import", *arguments)
-    assert (code, out) == (65, "")
-    assert WORD_LISTS[name][1] in err
-    assert not left_in(home)
+    code, message = refused(
+        lambda: Embeddings.from_file(tmp_path / "v.txt", vocabulary=read_word_list(tmp_path / "words"))
+    )
+    assert code == 65
+    assert WORD_LISTS[name][1] in message
 
 
-def test_full_disk_leaves_nothing(tmp_path, home, publius, monkeypatch):
+def test_a_full_disk_leaves_nothing(tmp_path, home, monkeypatch):
     (tmp_path / "v.txt").write_bytes(glove())
 
     def fail(*_, **__):
         raise OSError(28, "")
 
     monkeypatch.setattr(np.lib.format, "write_array_header_1_0", fail)
-    code, out, err = publius("embeddings", "import", tmp_path / "v.txt", "--name", "full")
-    assert (code, out) == (74, "")
-    assert "no space left on device; free some space" in err
+    code, message = refused(
+        lambda: Embeddings.from_file(tmp_path / "v.txt").save(home / "embeddings" / "full")
+    )
+    assert code == 74
+    assert "no space left on device; free some space" in message
     assert not [path for path in home.rglob("*") if path.is_file()], "an empty private store at most"
 
 
 def test_cut_anywhere_is_never_accepted(tmp_path):
-    from publius.errors import DataError
-    from publius.embeddings.importing.reader import read_vectors
-
     whole = header(WORDS, VECTORS) + text_rows(WORDS, VECTORS).rstrip(b"\n")
     last_number = len(whole.rpartition(b" ")[2])
     for data, ends in ((binary(), 1), (packed(whole), 1), (whole, last_number)):

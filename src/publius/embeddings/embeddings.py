@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self, final
@@ -19,14 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from publius.arrays import Float32Array
-from publius.errors import EmbeddingError, StorageError, UsageError
-from publius.files import AnyPath, shown
-from publius.files.progress import Advance, unheard
-from publius.text.tokenizer import PROFILES, profile_named
 from publius.embeddings.admissible import LARGEST_DIMENSION, first_word_fault, vector_faults
 from publius.embeddings.catalogue import (
     DEFAULT,
-    PACKAGE,
     PACKAGED,
     check_name,
     converted_folder,
@@ -34,13 +30,16 @@ from publius.embeddings.catalogue import (
     is_stored,
     name_from,
     package_content,
-    package_version,
     stored_folder,
     stored_names,
 )
-from publius.embeddings.importing.file_format import GLOVE
-from publius.embeddings.importing.reader import read_vectors
+from publius.embeddings.import_file import GLOVE, read_vectors
 from publius.embeddings.store import Record, digest, open_store, write_store
+from publius.errors import EmbeddingError, StorageError, UsageError
+from publius.files import AnyPath, shown
+from publius.files.progress import Advance, unheard
+from publius.text.list_rule import PACKAGE, glove_data
+from publius.text.tokenizer import PROFILES, profile_named
 
 _BLOCK: Final = 2**13
 
@@ -48,10 +47,14 @@ _BLOCK: Final = 2**13
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Embeddings:
-    """A public vocabulary of V words with vectors of dimension n.
+    """A public vocabulary of V words with vectors of dimension n; read-only.
 
-    Made by `load`, `from_file` or `from_arrays`, which check every word and number. Arrays are read-only. Vectors
-    from a store are memory-mapped: processes share them, and pickling sends the place and the digest only.
+    Made by `load`, `from_file` or `from_arrays`, which check every word and number. Vectors from a store are
+    memory-mapped: processes share them, and pickling sends the place and the digest only.
+
+    >>> made = Embeddings.from_arrays(["tea", "milk"], [[0.0, 1.0], [1.0, 0.0]])
+    >>> made.index("milk"), made.size, made.dimension
+    (1, 2, 2)
     """
 
     name: str
@@ -73,10 +76,10 @@ class Embeddings:
     def load(cls, name_or_path: AnyPath | None = None) -> Embeddings:
         """Embeddings by name or path; the packaged default without either.
 
-        A name (``str``) is looked up among the packaged and then the stored ones; anything else is a path, of a
-        store's folder or of a file of vectors (`from_file`). Write ``./name`` for a file that is called like a
-        stored one. `MissingExtraError` when the extra ``glove`` is needed; `EmbeddingError` when the vectors are
-        malformed; `UsageError` or `StorageError` when there are none.
+        A name (``str``) is looked up among the packaged and then the stored ones; anything else is the path of a
+        store's folder or of a file of vectors (`from_file`): write ``./name`` for a file called like a stored one.
+        `MissingExtraError` without the extra ``glove``; `EmbeddingError` when the vectors are malformed; `UsageError`
+        or `StorageError` when there are none.
         """
         given = DEFAULT if name_or_path is None else name_or_path
         if isinstance(given, str):
@@ -91,31 +94,24 @@ class Embeddings:
             known = ", ".join((*PACKAGED, *stored_names()))
             raise UsageError(
                 f"no embeddings are called {given!r}, and no file is: known are {known}; "
-                "add others with: publius embeddings import FILE --name NAME"
+                "add others with: publius models import FILE --name NAME"
             )
         return cls.from_file(path)
 
     @classmethod
     def open(cls, folder: AnyPath) -> Self:
-        """The store in ``folder``, memory-mapped: of one in the user's own folder no vector is read until it is used.
+        """The store in ``folder``, memory-mapped; of one outside the user's own every byte is read, as `verify` does.
 
-        Whoever can write to another folder could have changed it under its old digest, by which releases name it: there
-        every byte is read, as `verify` does. Errors: `store.open_store`, `verify`.
+        Who can write to another folder could have changed it under its old digest, by which releases name it.
         """
         record, words, vectors = open_store(folder)
         if record.tokenizer not in PROFILES:
             raise EmbeddingError(
                 f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius"
             )
+        source, place = MappingProxyType(dict(record.source)), Path(folder).resolve()
         found = cls(
-            name=record.name,
-            vocabulary=words,
-            vectors=vectors,
-            unknown_index=record.unknown_index,
-            tokenizer=record.tokenizer,
-            source=MappingProxyType(dict(record.source)),
-            folder=Path(folder).resolve(),
-            _known_sha256=record.sha256,
+            record.name, words, vectors, record.unknown_index, record.tokenizer, source, place, record.sha256
         )
         if not in_own_store(folder):
             found.verify()
@@ -133,7 +129,7 @@ class Embeddings:
         skip_bad_rows: bool = False,
         progress: Advance = unheard,
     ) -> Self:
-        """Read word2vec binary or text, GloVe or fastText .vec, also gzip; see `formats.reader.read_vectors`.
+        """Read word2vec binary or text, GloVe or fastText .vec, also gzip; see `import_file.read_vectors`.
 
         ``tokenizer`` is "glove" for GloVe files and "word2vec" for others unless given; ``name`` comes from the
         file's unless given.
@@ -222,7 +218,8 @@ class Embeddings:
     @classmethod
     def _packaged(cls, name: str) -> Embeddings:
         """The package's vectors, converted to a store at first use so that later they are mapped at once."""
-        version = package_version()
+        glove_data()
+        version = metadata.version(PACKAGE)
         folder = converted_folder(f"{name}-{version}")
         if folder.is_dir():
             return cls.open(folder)
@@ -231,10 +228,7 @@ class Embeddings:
         made = cls.from_arrays(words, vectors, name=name, tokenizer="glove", source=source)
         try:
             return made.save(folder)
-        except (
-            StorageError,
-            UsageError,
-        ):  # no place to write, or another process was quicker: memory will do
+        except (StorageError, UsageError):  # no place to write, or another process was quicker
             return made
 
     @property
@@ -277,13 +271,13 @@ class Embeddings:
     def save(self, folder: AnyPath) -> Embeddings:
         """Store in a new or empty folder, whole or not at all, and open what was stored."""
         record = Record(
-            name=self.name,
-            sha256=self.sha256,
-            size=self.size,
-            dimension=self.dimension,
-            unknown_index=self.unknown_index,
-            tokenizer=self.tokenizer,
-            source=dict(self.source),
+            self.name,
+            self.sha256,
+            self.size,
+            self.dimension,
+            self.unknown_index,
+            self.tokenizer,
+            dict(self.source),
         )
         write_store(folder, record, self.vocabulary, self.vectors)
         return Embeddings.open(folder)
@@ -331,16 +325,15 @@ def _reopened(folder: str, sha256: str) -> Embeddings:
 
 def _received(
     name: str,
-    vocabulary: tuple[str, ...],
+    words: tuple[str, ...],
     vectors: Float32Array,
-    unknown_index: int,
+    unknown: int,
     tokenizer: str,
-    source: dict[str, Any],
+    source: Any,
     sha256: str,
 ) -> Embeddings:
     vectors.flags.writeable = False
-    facts = MappingProxyType(source)
-    return Embeddings(name, vocabulary, vectors, unknown_index, tokenizer, facts, None, sha256)
+    return Embeddings(name, words, vectors, unknown, tokenizer, MappingProxyType(source), None, sha256)
 
 
 def _say_unreachable(words: Sequence[str]) -> None:
@@ -368,8 +361,7 @@ def _check_content(words: tuple[str, ...], vectors: Float32Array, where: str) ->
 def central_index(vectors: Float32Array) -> int:
     """The row of ``vectors``, shape (V, n), nearest to their mean (Euclidean, float64); the first of equals."""
     blocks = [vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK)]
-    mean = sum((block.sum(axis=0, dtype=np.float64) for block in blocks), np.zeros(vectors.shape[1])) / len(
-        vectors
-    )
+    total = sum((block.sum(axis=0, dtype=np.float64) for block in blocks), np.zeros(vectors.shape[1]))
+    mean = total / len(vectors)
     squared = np.concatenate([np.square(block - mean).sum(axis=1) for block in blocks])
     return int(squared.argmin())

@@ -8,9 +8,9 @@ and keeps the guarantee. Three stages, each handing on only what it cannot decid
 2. float64, for points whose runner-up lies within the rounding bound of stage 1.
 3. exact rational arithmetic, for what lies within the rounding bound of stage 2. Ties go to the lower index.
 
-Where they are faster (`kernel_choice`), products of 8-bit numbers with a bound of their error leave a few words a point
-(`shortlist`), and stage 1 is done for these alone. Or a graphics processor does stage 1 (`cuda_products`), from so much
-work on that starting it pays.
+Products of 8-bit numbers with a bound of their error leave a few words a point (`shortlist`), and stage 1 is done for
+these alone, where that is faster by a rule (`Choice`). Or a graphics processor does stage 1 (`cuda_products`), from so
+much work on that starting it pays.
 
 So the answer is that of exact arithmetic, whatever the batch, the threads, the kernel or the BLAS (R3, R4). The
 expanded squared distance would lose the answer to cancellation when the noise is large; the score form does not.
@@ -19,36 +19,66 @@ expanded squared distance would lose the answer to cancellation when the noise i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import platform
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from fractions import Fraction
-from functools import cached_property
-from typing import final
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, final, get_args
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
-from publius.errors import DataError, PubliusError
-from publius.embeddings import byte_products, cuda_products, kernel_choice
-from publius.embeddings.byte_products import POINTS
+from publius.embeddings import byte_products, cuda_products
 from publius.embeddings.cuda_products import THREADS, OnDevice
-from publius.embeddings.kernel_choice import BYTES, DEVICE, SGEMM, Choice, Kernel
 from publius.embeddings.shortlist import Shortlist, columns
+from publius.errors import DataError, PubliusError
+
+Kernel = Literal["sgemm", "onnxruntime-int8", "cupy-sgemm"]
+SGEMM: Final[Kernel] = "sgemm"
+BYTES: Final[Kernel] = "onnxruntime-int8"
+DEVICE: Final[Kernel] = "cupy-sgemm"
+KERNELS: Final[tuple[Kernel, ...]] = get_args(Kernel)
 
 _FirstStage = Shortlist | OnDevice | None
 
 _ROWS = 256  # a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
 _PANEL = 4096
 _GROUPS = 4  # column groups a panel: the runner-up is looked for inside the winner's group only
-_WORTH = (
-    1e10  # multiplications, of all searches so far, for which it pays to find out which kernel is the faster
-)
+_WORTH = 1e10  # multiplications, of all searches so far, for which 8-bit words are worth making
 _WORTH_A_DEVICE = 1e12  # the same for starting a device, which takes a second or two
-_SAMPLE = 2**21  # numbers in the words on which that is found out, and POINTS to search for among so many
+_LEAST_DIMENSION, _LEAST_WORDS = 64, 2048  # 8 bits take 0.97 of sgemm's time at n = 50, 0.6 at 100
+_BYTE_UNITS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp")
 _UNIT32 = 2.0**-24
 _UNIT64 = 2.0**-53
 _NO_WORD = np.float32(-np.inf)
+
+
+class Choice(NamedTuple):
+    """The matrix product that the search works with, and why; it changes no answer."""
+
+    kernel: Kernel
+    reason: str
+
+
+@cache
+def _has_byte_units() -> bool:
+    """Whether the processor multiplies 8-bit numbers four at a time (VNNI, AMX, or the dot product of ARM)."""
+    if platform.system() == "Darwin":
+        return platform.machine() == "arm64"
+    with suppress(OSError):
+        words = Path("/proc/cpuinfo").read_text("utf-8", "replace").split()
+        return not {*words}.isdisjoint(_BYTE_UNITS)
+    return False
+
+
+def usable_kernels() -> tuple[Kernel, ...]:
+    """Those whose library, and device, is here."""
+    why = {SGEMM: None, BYTES: byte_products.unusable(1), DEVICE: cuda_products.unusable()}
+    return tuple(each for each in KERNELS if why[each] is None)
 
 
 @final
@@ -64,8 +94,8 @@ class NearestWords:
     def __init__(self, vectors: FloatArray, kernel: Kernel | None = None) -> None:
         """Take ``vectors``, shape (V, n), finite; `DataError` otherwise.
 
-        ``kernel`` names the matrix product, which changes no answer; without it the faster is found out. Raises
-        `MissingExtraError` without the library of one that is named, `PubliusError` when its products are wrong.
+        ``kernel`` names the matrix product, which changes no answer; without it a rule says it. `MissingExtraError`
+        without the library of one that is named, `PubliusError` when its products are wrong.
         """
         if vectors.ndim != 2 or 0 in vectors.shape:
             raise DataError(f"a vocabulary needs an array of shape (words, dimension), not {vectors.shape}")
@@ -77,72 +107,43 @@ class NearestWords:
         self._scale = 2.0 ** -math.frexp(largest)[1] if largest > 0 else 1.0
         self._rows = _distinct_rows(vectors)
         self._vectors = vectors if self._rows is None else vectors[self._rows]
-        self._kernel = kernel
+        self._asked = kernel if self.dimension > 1 else SGEMM
         self._work = 0.0
-        if kernel == BYTES and self.dimension > 1:
+        if self._asked == BYTES:
             byte_products.check(self.dimension, columns(len(self._vectors)))
-        if kernel == DEVICE and self.dimension > 1:
+        if self._asked == DEVICE:
             cuda_products.check()
             _ = self._device
 
     @cached_property
     def kernel(self) -> Choice:
         """The matrix product that searches of great size work with, and why."""
-        if self._kernel is not None or self.dimension == 1 or cuda_products.unusable() is not None:
-            return self._processor
-        try:
-            device = self._device
-        except PubliusError as error:
-            return Choice(self._processor.kernel, f"{self._processor.reason}; {error}")
-        return kernel_choice.choose_device(
-            self._processor, self._device_trial(device), self._processor_trial()
-        )
-
-    @cached_property
-    def _processor(self) -> Choice:
-        """The same without a device."""
-        if self._kernel is not None:
-            return Choice(self._kernel, "asked for")
         if self.dimension == 1:
             return Choice(SGEMM, "in one dimension no product is needed")
-        size = len(self._vectors)
-        if (why := byte_products.unusable(self.dimension)) is not None:
+        if self._asked is not None:
+            return Choice(self._asked, "asked for")
+        if cuda_products.unusable() is not None:
+            return self._on_processor
+        try:
+            _ = self._device
+        except PubliusError as error:
+            return Choice(self._on_processor.kernel, f"{self._on_processor.reason}; {error}")
+        return Choice(DEVICE, "there is a CUDA device, whose products are right at this shape")
+
+    @cached_property
+    def _on_processor(self) -> Choice:
+        size, n = self._vectors.shape
+        if (why := byte_products.unusable(n)) is not None:
             return Choice(SGEMM, why)
-        if isinstance(wrong := byte_products.reach(self.dimension, columns(size)), str):
+        if n < _LEAST_DIMENSION or size < _LEAST_WORDS:
+            return Choice(
+                SGEMM, f"8-bit products pay from {_LEAST_DIMENSION} dimensions and {_LEAST_WORDS:,} words on"
+            )
+        if not _has_byte_units():
+            return Choice(SGEMM, "this processor has no unit for 8-bit products")
+        if isinstance(wrong := byte_products.reach(n, columns(size)), str):
             return Choice(SGEMM, wrong)
-        return kernel_choice.choose((size, self.dimension), self._trials)
-
-    def _device_trial(self, device: OnDevice) -> Callable[[], float]:
-        """A search of all words for a block of them with noise; how many products of two numbers it was."""
-        words = np.asarray(self._vectors[np.arange(device.block) % len(self._vectors)], np.float64)
-        points = _noisy(words)
-
-        def trial() -> float:
-            self._search(points, np.empty(len(points), np.int64), range(0, len(points), device.block), device)
-            return float(len(points)) * self._vectors.size
-
-        return trial
-
-    def _processor_trial(self) -> Callable[[], float]:
-        trial, size = self._trial(self._processor.kernel), self._sample().size
-        return lambda: float(trial() * size)
-
-    def _sample(self) -> Float32Array:
-        # Of few dimensions there are many words: what a point costs by itself weighs among few words more than in use.
-        step = max(1, self._vectors.size // _SAMPLE)
-        return np.asarray(self._vectors[::step], np.float32)
-
-    def _trials(self) -> dict[Kernel, Callable[[], int]]:
-        return {kernel: self._trial(kernel) for kernel in kernel_choice.ON_PROCESSOR}
-
-    def _trial(self, kernel: Kernel) -> Callable[[], int]:
-        """A search of a sample: words from all over the vocabulary, noise as long as they are."""
-        sample = self._sample()
-        count = POINTS * max(1, min(16, round(_SAMPLE / sample.size)))
-        places = byte_products.scattered(count, 0) % np.uint64(len(sample))
-        points = _noisy(sample[places.astype(np.int64)].astype(np.float64))
-        search = NearestWords(sample, kernel)
-        return lambda: len(search.nearest(points))
+        return Choice(BYTES, "this processor has a unit for 8-bit products, which are right at this shape")
 
     def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
         """Index of the nearest row for each row of ``points``, shape (p, n) -> (p,).
@@ -195,12 +196,15 @@ class NearestWords:
 
     def _first_stage(self) -> _FirstStage:
         """What finds a few words a point before they are decided; None for all words with sgemm."""
-        if self._work < _WORTH and self._kernel is None:
+        if self._asked is None and self._work < _WORTH:
             return None
-        choice = self.kernel if self._work >= _WORTH_A_DEVICE or self._kernel is not None else self._processor
-        if choice.kernel == DEVICE and self._device.usable:
-            return self._device
-        return self._shortlist if self._processor.kernel == BYTES else None
+        whole = self._asked is not None or self._work >= _WORTH_A_DEVICE
+        chosen = (self.kernel if whole else self._on_processor).kernel
+        if chosen == DEVICE:
+            if self._device.usable:
+                return self._device
+            chosen = SGEMM if self._asked else self._on_processor.kernel
+        return self._shortlist if chosen == BYTES else None
 
     @cached_property
     def _device(self) -> OnDevice:
@@ -353,14 +357,6 @@ class NearestWords:
                 points[place, None], np.sort([order[left[place]], order[right[place]]])
             )
         return result
-
-
-def _noisy(words: Float64Array) -> Float64Array:
-    """The words with noise as long as they are, without a generator of random numbers."""
-    noise = byte_products.scattered(words.size, 1).reshape(words.shape) / 2.0**23 - 1
-    lengths = [np.linalg.norm(each, axis=1).mean() for each in (words, noise)]
-    points: Float64Array = words + noise * (lengths[0] / lengths[1])
-    return points
 
 
 def _grouped_scores(rows: Float32Array, panel: Float32Array, memory: Float32Array) -> Float32Array:

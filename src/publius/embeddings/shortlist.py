@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
-from publius.errors import PubliusError
 from publius.embeddings import byte_products
 from publius.embeddings.byte_products import NO_WORD, POINTS, ZERO, Panel, Points
+from publius.errors import PubliusError
 
 FewWords = Callable[[Float64Array, Float32Array, Float64Array], tuple[IndexArray, dict[int, IndexArray]]]
 """A first stage of the search: see `Shortlist.search`."""

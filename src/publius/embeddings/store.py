@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float32Array
-from publius.errors import EmbeddingError
-from publius.files import AnyPath, new_folder, read_bytes_limited, shown, storage_error
 from publius.embeddings.admissible import LARGEST_DIMENSION, UNKNOWN, surely_words, word_fault
 from publius.embeddings.catalogue import NAME, owned_store
+from publius.errors import EmbeddingError
+from publius.files import AnyPath, new_folder, read_bytes_limited, shown, storage_error
 
 VERSION: Final = 1
 _VECTORS: Final = "vectors.npy"
@@ -136,21 +136,23 @@ def _check_regular(path: Path) -> None:
 
 
 def _check_meta(meta: dict[str, Any], path: Path) -> None:
-    faults = {
-        "dtype": meta.pop("dtype", None) != "float32",
-        "name": not (isinstance(name := meta.get("name"), str) and NAME.fullmatch(name)),
-        "sha256": not re.fullmatch(r"[0-9a-f]{64}", str(meta.get("sha256"))),
-        "size": not _is_count(size := meta.get("size")),
-        "dimension": not (_is_count(n := meta.get("dimension")) and n <= LARGEST_DIMENSION),
-        "unknown_index": not (
-            _is_count(size) and type(i := meta.get("unknown_index")) is int and 0 <= i < size
-        ),
-        "tokenizer": not (isinstance(tokenizer := meta.get("tokenizer"), str) and NAME.fullmatch(tokenizer)),
-        "source": not isinstance(meta.get("source"), dict),
-        "a key too many": len(meta) != 7,
+    size, n, place = meta.get("size"), meta.get("dimension"), meta.get("unknown_index")
+    named = {
+        key: isinstance(meta.get(key), str) and NAME.fullmatch(meta[key]) for key in ("name", "tokenizer")
     }
-    for key, fault in faults.items():
-        if fault:
+    right = {
+        "dtype": meta.pop("dtype", None) == "float32",
+        "name": named["name"],
+        "sha256": re.fullmatch(r"[0-9a-f]{64}", str(meta.get("sha256"))),
+        "size": _is_count(size),
+        "dimension": _is_count(n) and n <= LARGEST_DIMENSION,
+        "unknown_index": _is_count(size) and type(place) is int and 0 <= place < size,
+        "tokenizer": named["tokenizer"],
+        "source": isinstance(meta.get("source"), dict),
+        "a key too many": len(meta) == 7,
+    }
+    for key, fine in right.items():
+        if not fine:
             raise EmbeddingError(f"{shown(path)}: {key} is missing or wrong: {_AGAIN}")
 
 

@@ -47,14 +47,16 @@ def fit_metric(
         texts: public texts.
         labels: the topic of each; k distinct ones give k - 1 dimensions.
         name: of the vectors.
-        authors: who wrote each, for the list rule (`publius.text.list_rule.may_leave`), as are ``at_least``, ``extra``
-            and ``languages``.
+        authors: who wrote each.
         words: how many of the most informative words to keep.
         clip: the longest allowed vector; None for no limit.
         mix: vectors to mix in: d^2 = d_topic^2 + weight * d_mix^2; their tokenizer is used then.
         weight: of ``mix``.
         tokenizer: the profile that cuts the texts.
         stop_words: the list of words left out.
+        at_least: authors who must use a word; this and the rest as in `publius.text.list_rule.may_leave`.
+        extra: words of the curator's own list.
+        languages: of the packaged lists.
 
     Raises:
         UsageError: numbers that make no metric.
