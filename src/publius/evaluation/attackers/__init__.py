@@ -1,0 +1,207 @@
+"""Attackers: estimators of scikit-learn on texts, ``fit(texts, authors)`` and ``predict(texts)``.
+
+A text is a string of words with blanks between them; a released bag is its words, sorted. A class of one's own is
+``python:MODULE:CLASS``; with ``decision_function`` or ``predict_proba`` its ties count by expectation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.errors import PolicyError, UsageError, extra, place_of
+from publius.files.user_code import PYTHON, keep_unheard, object_at, unheard
+
+ADAPTIVE: Final = "adaptive-"
+"""Before the name of an attacker: it learns from the known texts as its own draws of the mechanism make them."""
+INFORMED: Final = "informed"
+WORST_CASE: Final = "worst-case"
+
+
+def _letters() -> Any:
+    from publius.evaluation.attackers.linear import letters
+
+    return letters()
+
+
+def _words() -> Any:
+    from publius.evaluation.attackers.linear import words
+
+    return words()
+
+
+def _likelihood() -> Any:
+    from publius.evaluation.attackers.likelihood import Likelihood
+
+    return Likelihood()
+
+
+def _delta() -> Any:
+    from publius.evaluation.attackers.delta import Delta
+
+    return Delta()
+
+
+def _koppel() -> Any:
+    from publius.evaluation.attackers.koppel import Koppel
+
+    return Koppel()
+
+
+def _transport() -> Any:
+    from publius.evaluation.attackers.transport import Transport
+
+    return Transport()
+
+
+def _fasttext() -> Any:
+    from publius.evaluation.attackers.fasttext import FastText
+
+    return FastText()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How an attacker is made, and what it can be asked to name."""
+
+    make: Callable[[], Any]
+    about: str
+    tasks: tuple[str, ...] = ("author", "topic")
+
+
+KINDS: Final[dict[str, Kind]] = {
+    "letters": Kind(_letters, "linear machine on character 2- to 4-grams of words", ("author",)),
+    "words": Kind(_words, "linear machine on words"),
+    "likelihood": Kind(_likelihood, "likelihood under each author's word frequencies"),
+    "delta": Kind(_delta, "Burrows's Delta", ("author",)),
+    "koppel": Kind(_koppel, "Koppel and others 2011 (rounds, features, least_words)", ("author",)),
+    "transport": Kind(_transport, "nearest known text by Earth Mover's distance (neighbors)"),
+    "fasttext": Kind(
+        _fasttext, "fastText (epochs, rate, dimension, subwords, vectors, validation; extra fasttext)"
+    ),
+}
+"""Those that learn from texts alone. Each also as adaptive-NAME; informed and worst-case know the mechanism itself."""
+
+STANDARD: Final = (
+    "letters", "words", "likelihood", "delta", "koppel", "adaptive-letters", "adaptive-likelihood", INFORMED, WORST_CASE,
+)  # fmt: skip
+"""Those that are tried where none is named."""
+
+
+def base_name(name: str) -> str:
+    """The attacker that an adaptive one adapts."""
+    return name.removeprefix(ADAPTIVE)
+
+
+def told_of(name: str) -> tuple[str, ...]:
+    """What the attacker of this name is told beside the mechanism's public inputs and the candidates' names."""
+    if name == WORST_CASE:
+        return ("originals", "mechanism")
+    return ("texts", "mechanism") if name == INFORMED or name.startswith(ADAPTIVE) else ("texts",)
+
+
+def tasks_of(name: str) -> tuple[str, ...]:
+    """What it can be asked to name."""
+    if name == WORST_CASE:
+        return ("author",)
+    base = base_name(name)
+    return KINDS[base.split(":")[0]].tasks if not base.startswith(PYTHON) else ("author", "topic")
+
+
+def checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The attackers called ``names``; `UsageError` for one that does not exist, or a parameter that it lacks."""
+    for name in names:
+        if name not in (INFORMED, WORST_CASE):
+            make_attacker(name)
+    return tuple(dict.fromkeys(names)) or STANDARD
+
+
+def make_attacker(name: str) -> Any:
+    """The estimator called ``name``, adaptive or not, not fitted: ``koppel``, ``koppel:least_words=400``, ``python:M:C``."""
+    base = base_name(name)
+    if base.startswith(PYTHON):
+        return _own(base)
+    head, *parameters = base.split(":")
+    if head not in KINDS:
+        known = ", ".join((*KINDS, INFORMED, WORST_CASE))
+        raise UsageError(f"no attacker {name!r:.60}. Choose from {known}, adaptive-NAME, or python:MODULE:CLASS.")
+    with extra("evaluation", "scikit-learn"):
+        import sklearn  # noqa: F401
+    made = KINDS[head].make()
+    for each in parameters:
+        key, _, value = each.partition("=")
+        if key not in made.get_params(deep=False) or key in ("steps", "memory", "verbose", "transform_input"):
+            raise UsageError(f"the attacker {head} has no parameter {key!r:.40}")
+        try:
+            made.set_params(**{key: _value(value)})
+        except ValueError:
+            raise UsageError(f"{each!r:.60} is no parameter of the attacker {head}") from None
+    if hasattr(made, "check"):
+        made.check()
+    return made
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _own(name: str) -> Any:
+    found = object_at(name, working_folder=True)
+    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict")):
+        raise PolicyError(f"{name} is no attacker: it needs a class with fit(texts, authors) and predict(texts)")
+    keep_unheard(found, "attacker", ("fit", "predict", "decision_function", "predict_proba"))
+    try:
+        return found()
+    except Exception as error:  # somebody else's bug is told as such
+        raise PolicyError(f"the attacker {name} cannot be made: {place_of(error)}") from error
+
+
+def fitted(estimator: Any, texts: Sequence[str], labels: Sequence[str], lengths: Sequence[int] | None = None) -> Any:
+    """``estimator`` fitted; ``lengths`` are the words of each text before it was cut, for those who ask for them."""
+    with unheard(type(estimator), f"the attacker {type(estimator).__name__}"):
+        if getattr(estimator, "takes_lengths", False):
+            return estimator.fit(list(texts), list(labels), lengths=lengths)
+        return estimator.fit(list(texts), list(labels))
+
+
+def scores_of(estimator: Any, texts: Sequence[str]) -> tuple[list[str], Float64Array]:
+    """The labels that a fitted attacker knows, and its score of each for each text, shape (n, labels): higher is likelier.
+
+    Of one that only predicts, the score is one for what it names.
+    """
+    with unheard(type(estimator), f"the attacker {type(estimator).__name__}"):
+        if hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
+            classes = [str(each) for each in estimator.classes_]
+            function = getattr(estimator, "decision_function", None) or estimator.predict_proba
+            values = np.asarray(function(list(texts)), np.float64)
+            if values.ndim == 1:  # two labels: the sign decides
+                values = np.stack([-values, values], axis=1)
+        else:
+            named = [str(each) for each in estimator.predict(list(texts))]
+            classes = sorted({*named, *(str(each) for each in getattr(estimator, "classes_", ()))})
+            values = np.array([[float(name == each) for each in classes] for name in named])
+    if values.shape != (len(texts), len(classes)):
+        raise PolicyError(f"the attacker {type(estimator).__name__} gave scores of shape {values.shape}")
+    return classes, values
+
+
+def naming(scores: Float64Array) -> Float64Array:
+    """How often each label is named for each text, shape (n, labels): of equal scores each gets its share, by expectation."""
+    best = scores.max(axis=1, keepdims=True)
+    tied = scores >= best - 1e-12 * np.maximum(np.abs(best), 1e-300)
+    return np.asarray(tied / tied.sum(axis=1, keepdims=True))
+
+
+def label_places(labels: Sequence[str], classes: Sequence[str]) -> IndexArray:
+    """The place of each label in ``classes``."""
+    place = {name: index for index, name in enumerate(classes)}
+    return np.array([place[label] for label in labels], np.int64)

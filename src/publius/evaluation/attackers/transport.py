@@ -1,0 +1,144 @@
+"""The attacker of the paper's "same representation": nearest known texts by Earth Mover's distance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from publius.arrays import Float64Array, IndexArray
+from publius.errors import DataError, UsageError
+from publius.evaluation.attackers import label_places
+from publius.text.bag import UNKNOWN
+
+BLANK = "\N{OPEN BOX}"
+"""Stands for a blank inside a word of the vocabulary, as a text is its words with blanks between them."""
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words as a text that attackers split again."""
+    return " ".join(word.replace(" ", BLANK) for word in words)
+
+
+def places_of(words: Sequence[str], embeddings: Any) -> list[int | None]:
+    """The place of each word of a `joined` text in the vocabulary; None for one outside."""
+    return [
+        embeddings.unknown_index if word == UNKNOWN else embeddings.index(word.replace(BLANK, " "))
+        for word in words
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """A text as places in the vocabulary, each once, with how often they occur."""
+
+    places: IndexArray
+    masses: IndexArray
+
+    @property
+    def size(self) -> int:
+        return int(self.masses.sum())
+
+
+class Transport(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The commonest label among the ``neighbors`` nearest known texts; of equally common ones that of the nearest text.
+
+    Exactly the nearest ones, without most distances: in the relaxed problem every word goes to its nearest word, which no
+    flow can undercut, so a text whose relaxed distance is beyond the last neighbour's is never solved. Words outside
+    the vocabulary have no distance and are left out; a text of such words only is near nobody. Known texts are cut to their
+    first ``cut`` words.
+    """
+
+    def __init__(self, embeddings: Any = None, metric: Any = "euclidean", neighbors: int = 1, cut: int = 0) -> None:
+        self.embeddings, self.metric, self.neighbors, self.cut = embeddings, metric, neighbors, cut
+
+    def fit(self, texts: Sequence[str], labels: Sequence[str]) -> Self:
+        """Keep the texts as points."""
+        from publius.distances.ground import ground_distance
+
+        if self.embeddings is None:
+            raise UsageError("the attacker transport needs word vectors: set_params(embeddings=...)")
+        self.ground_ = ground_distance(self.metric)
+        found = [self._points(text.split()[: self.cut or None]) for text in texts]
+        kept = [place for place, points in enumerate(found) if points.size]
+        if not kept:
+            raise DataError("no known text has a word of the vocabulary. Use other --embeddings.")
+        self.known_ = [found[place] for place in kept]
+        self.classes_ = np.array(sorted(set(labels)))
+        self.labels_ = label_places([labels[place] for place in kept], list(self.classes_))
+        self.words_ = np.unique(np.concatenate([points.places for points in self.known_]))
+        self.columns_ = [np.searchsorted(self.words_, points.places) for points in self.known_]
+        return self
+
+    def nearest(self, texts: Sequence[str], count: int) -> list[list[tuple[float, int]]]:
+        """For each text the ``count`` nearest known ones, as distance and place, nearest first; more where they tie."""
+        return [self._nearest(self._points(text.split()), count) for text in texts]
+
+    def decision_function(self, texts: Sequence[str]) -> Float64Array:
+        """Votes of the nearest texts, and less than one part in a million for nearness; shape (n, labels)."""
+        return np.array([self.votes(found, self.neighbors) for found in self.nearest(texts, self.neighbors)])
+
+    def votes(self, found: Sequence[tuple[float, int]], count: int) -> Float64Array:
+        """The score of each label from a text's `nearest`; texts that are equally far share the last votes."""
+        scores, closest = np.zeros(len(self.classes_)), np.full(len(self.classes_), np.inf)
+        if not found:
+            return scores
+        last = found[min(count, len(found)) - 1][0]
+        sooner = sum(distance < last for distance, _ in found)
+        tied = sum(distance == last for distance, _ in found)
+        for distance, place in found:
+            if distance <= last:
+                label = self.labels_[place]
+                scores[label] += 1.0 if distance < last else (min(count, len(found)) - sooner) / tied
+                closest[label] = min(closest[label], distance)
+        return np.asarray(scores + 1e-6 / (1 + closest))
+
+    def predict(self, texts: Sequence[str]) -> Any:
+        """The label of each text."""
+        return self.classes_[self.decision_function(texts).argmax(axis=1)]
+
+    def _points(self, words: Sequence[str]) -> _Points:
+        counted = Counter(place for place in places_of(words, self.embeddings) if place is not None)
+        places = np.array(sorted(counted), np.int64)
+        return _Points(places, np.array([counted[place] for place in places.tolist()], np.int64))
+
+    def _nearest(self, points: _Points, count: int) -> list[tuple[float, int]]:
+        from publius.distances.ground import word_distances
+
+        if not points.size:
+            return []
+        vectors = self.embeddings.vectors
+        table = word_distances(
+            np.asarray(vectors[points.places], np.float64), np.asarray(vectors[self.words_], np.float64), self.ground_
+        )
+        bounds = [self._relaxed(points, place, table) for place in range(len(self.known_))]
+        best: list[tuple[float, int]] = []
+        for place in np.argsort(bounds, kind="stable").tolist():
+            if len(best) >= count and bounds[place] * (1 - 1e-9) > best[count - 1][0]:
+                break
+            best.append((self._solved(points, place, table), place))
+            best.sort()
+            if len(best) > count:
+                best = [each for each in best if each[0] <= best[count - 1][0]]
+        return best
+
+    def _relaxed(self, points: _Points, place: int, table: Float64Array) -> float:
+        known, costs = self.known_[place], table[:, self.columns_[place]]
+        there = float(points.masses @ costs.min(axis=1)) / points.size
+        return max(there, float(known.masses @ costs.min(axis=0)) / known.size)
+
+    def _solved(self, points: _Points, place: int, table: Float64Array) -> float:
+        from publius.distances.problem import BagPoints, residual
+        from publius.distances.solver import optimal_flow
+
+        known = self.known_[place]
+        rest = residual(BagPoints(points.places, points.masses), BagPoints(known.places, known.masses))
+        if not len(rest.left):
+            return 0.0
+        costs = table[np.ix_(rest.left, self.columns_[place][rest.right])]
+        flow = optimal_flow(costs, rest.supply, rest.demand)
+        return float(flow.masses @ costs[flow.rows, flow.columns]) / rest.total

@@ -1,0 +1,179 @@
+"""Public texts with their authors, split into what an attacker knows and what is attacked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from publius.errors import DocumentError, how_many
+from publius.settings import People, Reading
+from publius.text.author_names import author_key
+
+FOLDS: Final = 5
+ROLES: Final = ("known", "unknown", "topic")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A public text; ``fold`` is the part in which it is attacked, None where roles are given or it is known only."""
+
+    row: int
+    text: str = field(repr=False)
+    author: str | None = None
+    topic: str | None = None
+    role: str = "unknown"
+    fold: int | None = None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The texts of an evaluation.
+
+    Attributes:
+        known: whose authors attackers know; a fold's attackers know those of the other folds.
+        attacked: protected and attacked.
+        teaching: further texts that teach topics.
+        said: how they were split, in words without names.
+        sha256: of the files.
+    """
+
+    known: tuple[Text, ...]
+    attacked: tuple[Text, ...]
+    teaching: tuple[Text, ...] = ()
+    said: str = ""
+    sha256: tuple[str, ...] = ()
+
+    @property
+    def authors(self) -> list[str]:
+        """Of the attacked texts."""
+        return [text.author or "" for text in self.attacked]
+
+    @property
+    def topics(self) -> list[str] | None:
+        """Of the attacked texts; None where some has none, or all have the same."""
+        found = [text.topic for text in self.attacked]
+        return None if None in found or len(set(found)) < 2 else [each or "" for each in found]
+
+    @property
+    def folds(self) -> tuple[int | None, ...]:
+        """The parts that are attacked one after the other; one that is None where the texts are in none."""
+        return tuple(sorted({text.fold for text in self.attacked}, key=lambda each: -1 if each is None else each))
+
+    def facts(self) -> dict[str, Any]:
+        """For results.json."""
+        return {
+            "attacked": len(self.attacked), "known": len(self.known), "authors": len(set(self.authors)),
+            "split": self.said, "sha256": list(self.sha256),
+        }  # fmt: skip
+
+
+def read_texts(
+    source: Any, reading: Reading, people: People, topic_field: str | None, role_field: str | None
+) -> tuple[list[Text], tuple[str, ...]]:
+    """The rows of a public file as `Text`, and the digests of its files.
+
+    Without a name the columns author, topic and role count where there are such. Texts without a word are left out.
+    """
+    from publius.documents.corpus import open_corpus
+    from publius.documents.sources import Source
+
+    opened = source if isinstance(source, Source) else Source(source)
+    columns = open_corpus(opened, reading).columns
+    author = people.author_field or ("author" if "author" in columns else None)
+    topic = topic_field or ("topic" if "topic" in columns else None)
+    role = role_field or ("role" if "role" in columns else None)
+    corpus = open_corpus(
+        opened, reading, author_field=author, no_author=people.no_author,
+        fields=[name for name in (topic, role) if name is not None],
+    )  # fmt: skip
+    texts = []
+    for document in corpus:
+        if not document.text.strip():
+            continue
+        kind = _value(document.fields.get(role)) if role else None
+        if kind is not None and kind not in ROLES:
+            raise DocumentError(
+                f"Row {document.row + 1} has another role than {', '.join(ROLES)} in the column {role!r}."
+            )
+        texts.append(
+            Text(
+                document.row, document.text, author_key(document.author),
+                _value(document.fields.get(topic)) if topic else None, kind or "unknown",
+            )  # fmt: skip
+        )
+    if role and not any(text.role == "known" for text in texts):
+        texts = [replace(text, role="unknown") for text in texts]
+    return texts, tuple(corpus.digests())
+
+
+def _value(value: object) -> str | None:
+    return None if value is None or str(value).strip() == "" else str(value).strip()
+
+
+def once(texts: Iterable[Text]) -> tuple[list[Text], int]:
+    """The texts without attacked ones that stand there before, and how many those are.
+
+    The copy of a text would be known to the attacker of the other, and nobody is named by a letter that many send.
+    """
+    kept, before, left = [], set[bytes](), 0
+    for text in texts:
+        digest = hashlib.sha256(" ".join(text.text.split()).casefold().encode()).digest()
+        if text.role == "unknown" and digest in before:
+            left += 1
+            continue
+        before.add(digest)
+        kept.append(text)
+    return kept, left
+
+
+def split(texts: Sequence[Text], sha256: tuple[str, ...] = (), folds: int = FOLDS) -> Dataset:
+    """Known and attacked texts: by their roles, or every text of an author with another one, in ``folds`` parts."""
+    kept, left = once(texts)
+    said = f"; {how_many(left, 'text')} equal to an earlier one left out" if left else ""
+    known = [text for text in kept if text.role == "known" and text.author]
+    if known:
+        attacked = [text for text in kept if text.role == "unknown" and text.author]
+        if len({text.author for text in attacked}) < 2:
+            raise DocumentError("Fewer than two authors have a text with the role unknown. Give texts of more authors.")
+        return Dataset(
+            tuple(known), tuple(attacked), tuple(text for text in kept if text.role == "topic"),
+            f"known and attacked by the column of roles{said}", sha256,
+        )  # fmt: skip
+    return _crossed(kept, said, sha256, folds)
+
+
+def _crossed(texts: Sequence[Text], said: str, sha256: tuple[str, ...], folds: int) -> Dataset:
+    """The texts of an author, one topic after the other, go to the folds in turn: each has as many of each as can be."""
+    several = Counter(text.author for text in texts if text.author and text.role == "unknown")
+    chosen = [text for text in texts if several[text.author] > 1]
+    if len({text.author for text in chosen}) < 2:
+        raise DocumentError(
+            "No two authors have two texts each, so nobody can be identified by another text. Use --author-field, or "
+            "give more texts."
+        )
+    groups = defaultdict(list)
+    for text in chosen:
+        groups[text.author].append(text)
+    attacked: list[Text] = []
+    turn = 0
+    for author in sorted(groups, key=str):
+        for text in sorted(groups[author], key=lambda each: each.topic or ""):
+            attacked.append(replace(text, fold=turn % folds))
+            turn += 1
+    others = [text for text in texts if several[text.author] <= 1]
+    lone = f"; {how_many(len(others), 'text')} of authors with one text not attacked" if others else ""
+    return Dataset(
+        tuple(attacked), tuple(attacked), tuple(text for text in others if text.topic is not None),
+        f"each text of authors with several is attacked, in {folds} folds{lone}{said}", sha256,
+    )  # fmt: skip
+
+
+def everybody(texts: Sequence[Text], sha256: tuple[str, ...] = ()) -> Dataset:
+    """Every text attacked, none known: what is told of labels is closed form. A text without an author is its own."""
+    attacked = tuple(replace(text, author=text.author or f"text {text.row}") for text in texts if text.role != "topic")
+    if len({text.author for text in attacked}) < 2:
+        raise DocumentError("An evaluation needs texts of two authors at least.")
+    return Dataset((), attacked, (), "every text", sha256)

@@ -1,0 +1,192 @@
+"""What an evaluation found, as numbers: one record an attempt, the same in every table, page and file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from publius.evaluation.statistics import LEVEL, Interval, author_mean, clopper_pearson, grouped_mean
+
+Task = Literal["author", "topic"]
+Answer = Literal["PASS", "FAIL", "INCONCLUSIVE"]
+
+TOLD: Final = {
+    "texts": "other texts of the authors",
+    "topic": "the topic of each text",
+    "originals": "every original text",
+    "mechanism": "the mechanism",
+}
+"""What an attacker may be told, and how it is said."""
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """A mechanism at an epsilon; neither for clear text."""
+
+    mechanism: str | None = None
+    epsilon: float | None = None
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return "unprotected" if self.mechanism is None else f"{self.mechanism}, epsilon {self.epsilon:g}"
+
+
+CLEAR: Final = Setting()
+
+
+class Authors(msgspec.Struct, frozen=True):
+    """The same numbers author by author, without names: any interval can be computed from them again."""
+
+    texts: tuple[int, ...]
+    identified: tuple[float, ...]
+    advantage: tuple[float, ...]
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One attacker on one setting.
+
+    Attributes:
+        told: of `TOLD`, all that it knows beside the row, the public inputs and the authors' names.
+        task: what it names; "topic" measures what a release is good for.
+        identified: the share of texts whose author (or topic) it names.
+        clear: the same on the same texts at the same length, unprotected.
+        baseline: what is named without the row, by who knows how often authors write and, where the attacker knows it, the topic.
+        advantage: identified minus baseline, on the same texts.
+        candidates: among how many one is named, the mean over texts.
+        ceiling: nobody told as much is expected to identify more from one row.
+        exact: whether identified is an expectation that is computed, not an estimate from draws of noise.
+        judged: whether limits are held against it: not of who holds the originals, whose figure stands beside.
+        draws: of noise that it is the mean of.
+    """
+
+    attacker: str
+    told: tuple[str, ...]
+    knows: str
+    task: Task
+    mechanism: str | None
+    epsilon: float | None
+    identified: Interval
+    clear: Interval | None
+    baseline: Interval
+    advantage: Interval
+    candidates: float
+    texts: int
+    authors: int
+    ceiling: float
+    exact: bool = False
+    judged: bool = True
+    draws: int = 1
+    by_author: Authors
+    facts: dict[str, Any] = {}
+
+    @property
+    def setting(self) -> Setting:
+        """What it was tried on."""
+        return Setting(self.mechanism, self.epsilon)
+
+    @property
+    def name(self) -> str:
+        """The attacker with what it was told."""
+        return f"{self.attacker} ({', '.join(self.told)})"
+
+    def interval(self, what: Literal["identified", "advantage"], level: float) -> Interval:
+        """The interval of one figure at another ``level``."""
+        values, sizes = np.array(getattr(self.by_author, what)), np.array(self.by_author.texts)
+        ends = (0.0, 1.0) if what == "identified" else (-1.0, 1.0)
+        if what == "identified" and bool((sizes == 1).all()) and bool(np.isin(values, (0.0, 1.0)).all()):
+            return clopper_pearson(round(float(values.sum())), len(values), level)
+        places = np.repeat(np.arange(len(sizes)), sizes)
+        return grouped_mean(np.repeat(values, sizes), places, level, ends)
+
+
+def attempt(
+    attacker: str, told: Sequence[str], task: Task, setting: Setting, authors: Sequence[str], values: ArrayLike,
+    without: ArrayLike, *, clear: ArrayLike | None, **more: Any,
+) -> Attempt:  # fmt: skip
+    """The record of ``values``, how often each text's author was named, beside ``without``, how often without the row."""
+    found, known = np.asarray(values, np.float64), np.asarray(without, np.float64)
+    names, places = np.unique(np.asarray(authors, dtype=str), return_inverse=True)
+    sizes = np.bincount(places)
+
+    def means(numbers: Any) -> tuple[float, ...]:
+        return tuple(np.round(np.bincount(places, numbers) / sizes, 9).tolist())
+
+    told = tuple(each for each in TOLD if each in told)
+    return Attempt(
+        attacker=attacker, told=told, knows=", ".join(TOLD[each] for each in told), task=task,
+        mechanism=setting.mechanism, epsilon=setting.epsilon,
+        identified=author_mean(found, places.tolist()),
+        clear=None if clear is None else author_mean(clear, places.tolist()),
+        baseline=author_mean(known, places.tolist()),
+        advantage=author_mean(found - known, places.tolist(), LEVEL, (-1.0, 1.0)),
+        texts=len(found), authors=len(names),
+        by_author=Authors(tuple(sizes.tolist()), means(found), means(found - known)), **more,
+    )  # fmt: skip
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One limit against the figure that comes nearest to it, or lies farthest beyond."""
+
+    limit: str
+    value: float
+    attacker: str
+    found: Interval
+    answer: Answer
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The answer for one setting; ``reason`` is a name of `publius.evaluation.verdict.REASONS`."""
+
+    answer: Answer
+    reason: str
+    setting: Setting = CLEAR
+    checks: tuple[Check, ...] = ()
+    tested: int = 0
+    needed: int | None = None
+    level: float = LEVEL
+
+
+class Results(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of results.json.
+
+    Attributes:
+        kind: "words", "labels", "as-is", "paper" or "summary".
+        as_is: whether private texts themselves were attacked: such results are for the curator alone.
+        private: whether the draws have a seed nobody knows; evaluations are experiments, so never a release.
+        candidates: authors among whom one is named.
+        epsilon: of the setting that the verdict is on, or the only one.
+        attackers: one record an attempt.
+        verdict: PASS, FAIL or INCONCLUSIVE where limits were given.
+        verdicts: that of each setting, in the order they were given.
+        data: the texts: how many, how they were split, their digests.
+        facts: what else was measured, by kind.
+    """
+
+    results_version: int = 1
+    publius_version: str
+    kind: Literal["words", "labels", "as-is", "paper", "summary"]
+    as_is: bool = False
+    command: str
+    candidates: float
+    epsilon: float | None = None
+    attackers: tuple[Attempt, ...] = ()
+    limits: dict[str, float] = {}
+    verdict: Answer | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    public: tuple[dict[str, Any], ...] = ()
+    data: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
+
+
+def encoded(results: Results) -> bytes:
+    """The bytes of results.json."""
+    return msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n"
+
+
+def decoded(content: bytes) -> Results:
+    """The results in these bytes; `msgspec.MsgspecError` for anything else."""
+    return msgspec.json.decode(content, type=Results)

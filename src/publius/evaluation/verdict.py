@@ -1,0 +1,164 @@
+"""One rule for verdicts: PASS, FAIL or INCONCLUSIVE, by intervals against the limits that were given (theory 13).
+
+PASS where every interval lies within its limit, FAIL where one lies beyond, INCONCLUSIVE otherwise, and where clear text
+would pass, too: a test that nothing can fail shows nothing. The level of every interval is 5 % divided by the number of limits
+and of settings tried on these texts; a FAIL picks the worst of several attackers, so there it is divided by their number as
+well. Held to the limits is every attacker that was tried but who holds the originals: his figure stands beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from publius.errors import UsageError
+from publius.evaluation.records import CLEAR, Answer, Attempt, Check, Setting, Verdict
+from publius.evaluation.statistics import LEVEL, Interval, authors_needed
+
+EXIT_CODES: Final[Mapping[Answer, int]] = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}
+FEWEST_AUTHORS: Final = 10
+"""Authors below which nothing is judged: from as many on the intervals are shown to hold."""
+
+REASONS: Final = {
+    "within": "Every 95 % interval lies within its limit.",
+    "beyond": "An interval lies beyond its limit.",
+    "between": "An interval lies on both sides of its limit.",
+    "too-few": "Too few authors to show it.",
+    "clear-passes": "Unprotected text passes, too, so the test shows nothing.",
+    "unmeasured": "What a limit is about was not measured.",
+}
+"""What a verdict rests on, in one sentence each."""
+
+_ROUNDING: Final = 1e-9
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a verdict, shares from 0 to 1; None is no limit.
+
+    ``tries`` are settings that were tried on the same texts before.
+    """
+
+    identified_at_most: float | None = None
+    advantage_at_most: float | None = None
+    topic_at_least: float | None = None
+    tries: int = 0
+
+    def __post_init__(self) -> None:
+        for name, share in self.given.items():
+            if not 0 <= share <= 1:
+                raise UsageError(f"--{name.replace('_', '-')} is a share from 0 to 1, not {share:g}.")
+        if self.tries < 0:
+            raise UsageError(f"--tries is a number from 0, not {self.tries}.")
+
+    @property
+    def given(self) -> dict[str, float]:
+        """Those that are set."""
+        every = {
+            "identified_at_most": self.identified_at_most, "advantage_at_most": self.advantage_at_most,
+            "topic_at_least": self.topic_at_least,
+        }  # fmt: skip
+        return {name: share for name, share in every.items() if share is not None}
+
+    def level(self, settings: int) -> float:
+        """Of each interval, where so many settings are tried."""
+        return LEVEL / max(1, len(self.given) * (settings + self.tries))
+
+
+def needed(limits: Limits, settings: int, sizes: Sequence[float] = (1.0,)) -> int | None:
+    """How many authors it takes for a PASS in the best case; None where no number is enough, 0 without limits."""
+    numbers = [FEWEST_AUTHORS] if limits.given else [0]
+    for name, share in limits.given.items():
+        gap = 1 - share if name == "topic_at_least" else share
+        found = authors_needed(gap, limits.level(settings), sizes)
+        if found is None:
+            return None
+        numbers.append(found)
+    return max(numbers)
+
+
+def too_few(limits: Limits, settings: Sequence[Setting], authors: int) -> list[Verdict]:
+    """INCONCLUSIVE for each setting where these authors cannot show what is asked, so that nothing need be attacked."""
+    takes = needed(limits, len(settings))
+    if takes is not None and authors >= takes:
+        return []
+    return [
+        Verdict("INCONCLUSIVE", "too-few", setting, (), authors, takes, limits.level(len(settings)))
+        for setting in settings
+    ]
+
+
+def judged(attempts: Sequence[Attempt], limits: Limits) -> list[Verdict]:
+    """The verdict on each setting but clear text, in their order."""
+    settings = list(dict.fromkeys(each.setting for each in attempts if each.setting != CLEAR))
+    level = limits.level(len(settings))
+    clear = [each for each in attempts if each.setting == CLEAR]
+    takes = needed(limits, len(settings))
+    found = []
+    for setting in settings:
+        own = [each for each in attempts if each.setting == setting]
+        tested = max((each.authors for each in own), default=0)
+        answer, reason, checks = _answer(own, clear, limits, level)
+        if takes is None or tested < takes:
+            answer, reason = "INCONCLUSIVE", "too-few"
+        found.append(Verdict(answer, reason, setting, tuple(checks), tested, takes, level))
+    return found
+
+
+def overall(verdicts: Sequence[Verdict]) -> Verdict:
+    """Of a grid the first setting that passes; FAIL where all fail."""
+    passing = [each for each in verdicts if each.answer == "PASS"]
+    if passing:
+        return passing[0]
+    undecided = [each for each in verdicts if each.answer == "INCONCLUSIVE"]
+    return (undecided or list(verdicts))[0]
+
+
+def _answer(
+    own: Sequence[Attempt], clear: Sequence[Attempt], limits: Limits, level: float
+) -> tuple[Answer, str, list[Check]]:
+    checks = _checks(own, limits, level)
+    if len(checks) < len(limits.given):
+        return "INCONCLUSIVE", "unmeasured", checks
+    on_authors = Limits(limits.identified_at_most, limits.advantage_at_most)
+    trivial = on_authors.given and all(each.answer == "PASS" for each in _checks(clear, on_authors, level))
+    if trivial:
+        return "INCONCLUSIVE", "clear-passes", checks
+    if any(each.answer == "FAIL" for each in checks):
+        return "FAIL", "beyond", checks
+    if all(each.answer == "PASS" for each in checks):
+        return "PASS", "within", checks
+    return "INCONCLUSIVE", "between", checks
+
+
+def _checks(attempts: Sequence[Attempt], limits: Limits, level: float) -> list[Check]:
+    """For each limit the attacker that decides; a topic is what the best reader makes of it."""
+    found = []
+    for name, share in limits.given.items():
+        task = "topic" if name == "topic_at_least" else "author"
+        asked = [each for each in attempts if each.task == task and (each.judged or task == "topic")]
+        if asked:
+            found.append(_check(name, share, asked, level))
+    return found
+
+
+def _check(name: str, share: float, asked: Sequence[Attempt], level: float) -> Check:
+    what: Literal["identified", "advantage"] = "advantage" if name == "advantage_at_most" else "identified"
+    plain = [(each, each.interval(what, level)) for each in asked]
+    careful = [(each, each.interval(what, level / len(asked))) for each in asked]
+
+    def check(pair: tuple[Attempt, Interval], answer: Answer) -> Check:
+        return Check(name, share, pair[0].name, pair[1], answer)
+
+    if name == "topic_at_least":  # one reader who gets so many right is enough, and was picked among several
+        best = max(careful, key=lambda pair: pair[1].low)
+        if best[1].low >= share - _ROUNDING:
+            return check(best, "PASS")
+        highest = max(plain, key=lambda pair: pair[1].high)
+        return check(highest, "FAIL" if highest[1].high < share - _ROUNDING else "INCONCLUSIVE")
+    worst = max(careful, key=lambda pair: pair[1].low)
+    if worst[1].low > share + _ROUNDING:
+        return check(worst, "FAIL")
+    widest = max(plain, key=lambda pair: pair[1].high)
+    return check(widest, "PASS" if widest[1].high <= share + _ROUNDING else "INCONCLUSIVE")

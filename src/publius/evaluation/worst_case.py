@@ -1,0 +1,243 @@
+"""The worst-case attacker, who knows every original text and the mechanism, and what he leaves to everybody else.
+
+He sees one released row, asks which candidate text it was made from, and names its author; before the release every
+candidate is equally likely to him. Nobody who sees that one row does better than the best such rule (Bayes), whatever he
+knows or has learned. Where the law over outcomes can be written down its success is computed; elsewhere a likelihood
+stands in for it and the figure is a lower bound of him, and the guarantee alone gives an upper one (docs/theory.md section 9).
+
+Everything is computed within *groups* of texts: what an attacker is told beside the row, such as a text's topic or the fold
+that it is attacked in, says which group it is of, and the ceiling for everybody told as much is that within it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.evaluation.attackers import naming
+
+if TYPE_CHECKING:
+    from publius.evaluation.attackers.informed import Transition
+    from publius.noise.randomness import Generator
+
+MOST_OUTCOMES: Final = 20_000
+"""Bags up to which the law over them all is written down."""
+
+MOST_COMPARED: Final = 200
+"""Texts up to which all Earth Mover's distances between them are computed for the ceiling."""
+
+CANDIDATES: Final = 500
+"""Texts, at most, that the worst-case attacker chooses among: of more, so many at random."""
+
+_AT_ONCE: Final = 128
+_TRIED_ON: Final = 20
+
+
+def group_places(*facts: Sequence[object]) -> IndexArray:
+    """The group of each text: texts that are alike in all ``facts`` are of one group."""
+    found: dict[tuple[object, ...], int] = {}
+    return np.array([found.setdefault(each, len(found)) for each in zip(*facts, strict=True)], np.int64)
+
+
+def _author_places(authors: Sequence[str]) -> IndexArray:
+    return np.unique(np.asarray(authors, dtype=str), return_inverse=True)[1].astype(np.int64)
+
+
+# What is known without any row ----------------------------------------------------------------------------
+
+
+def baseline(authors: Sequence[str], groups: IndexArray) -> Float64Array:
+    """How often the author of each text is named by who knows its group and how often authors write, shape (n,).
+
+    He names the author who has most texts in the group; of equals each with the same probability.
+    """
+    places, found = _author_places(authors), np.zeros(len(authors))
+    for group in range(int(groups.max()) + 1):
+        at = np.flatnonzero(groups == group)
+        counts = np.bincount(places[at], minlength=int(places.max()) + 1)
+        best = counts == counts.max()
+        found[at] = best[places[at]] / best.sum()
+    return found
+
+
+def candidates_of(authors: Sequence[str], groups: IndexArray) -> float:
+    """Among how many authors one is named: the mean over texts of the authors in a text's group."""
+    places = _author_places(authors)
+    numbers = [len(set(places[groups == group].tolist())) for group in range(int(groups.max()) + 1)]
+    return float(np.mean([numbers[group] for group in groups.tolist()]))
+
+
+# The exact rule -------------------------------------------------------------------------------------------
+
+
+def exact_success(law: Float64Array, authors: Sequence[str], groups: IndexArray) -> Float64Array:
+    """How often the author of each text is named by the best rule from one row, shape (n,).
+
+    ``law`` is the probability of each outcome for each text, shape (n, outcomes). For each outcome the rule names the author
+    whose texts in the group give it the most probability together; authors that are equal there share it.
+    """
+    places, found = _author_places(authors), np.zeros(len(authors))
+    for group in range(int(groups.max()) + 1):
+        at = np.flatnonzero(groups == group)
+        totals = np.zeros((int(places.max()) + 1, law.shape[1]))
+        np.add.at(totals, places[at], law[at])
+        best = totals >= totals.max(axis=0) * (1 - 1e-12)
+        shares = best / best.sum(axis=0)
+        found[at] = (law[at] * shares[places[at]]).sum(axis=1)
+    return found
+
+
+def ceiling_of(exponents: Float64Array, authors: Sequence[str], groups: IndexArray, delta: float = 0.0) -> float:
+    """The success that nobody told as much exceeds, by the guarantee alone: the mean over texts.
+
+    ``exponents`` are those of the guarantee between each two texts, shape (n, n). Whatever is seen is at least exp(-x) times
+    as probable under another text that is x away, so the probability of the best author given the row has a limit; for n
+    texts by n authors, all x apart, it is exp(x) / (exp(x) + n - 1).
+    """
+    places, total = _author_places(authors), 0.0
+    for group in range(int(groups.max()) + 1):
+        at = np.flatnonzero(groups == group)
+        limits = []
+        for author in np.unique(places[at]).tolist():
+            own, others = at[places[at] == author], at[places[at] != author]
+            away = exponents[np.ix_(own, others)].max(axis=0) if len(others) else np.zeros(0)
+            limits.append(1 / (1 + np.exp(-away).sum() / len(own)))
+        total += len(at) * min(1.0, max(limits) * (1 + 1e-12) + len(at) * delta)
+    return min(1.0, total / len(authors))
+
+
+def ceiling_of_epsilon(epsilon: float, authors: Sequence[str], groups: IndexArray) -> float:
+    """The same where any two texts are within ``epsilon``, as for labels."""
+    places, total = _author_places(authors), 0.0
+    for group in range(int(groups.max()) + 1):
+        own = np.bincount(places[groups == group])
+        most, size = int(own.max()), int(own.sum())
+        total += size / (1 + (size - most) / most * math.exp(-epsilon))
+    return min(1.0, total / len(authors) * (1 + 1e-12))
+
+
+# Labels: closed forms -------------------------------------------------------------------------------------
+
+
+def label_law(answers: IndexArray, labels: int, epsilon: float) -> Float64Array:
+    """Randomized response: the probability of each of ``labels`` labels for each answer, shape (n, labels)."""
+    other = 1 / (math.exp(epsilon) + labels - 1) if epsilon < 700 else 0.0
+    law = np.full((len(answers), labels), other)
+    law[np.arange(len(answers)), answers] = 1 - (labels - 1) * other
+    return law
+
+
+def text_named(law: Float64Array) -> float:
+    """How often the right text is picked from its row alone among these, by who knows them all: the mean over texts."""
+    return float(law.max(axis=0).sum() / len(law))
+
+
+# Words ----------------------------------------------------------------------------------------------------
+
+
+def bag_laws(rows: Sequence[Float64Array]) -> tuple[list[tuple[int, ...]], Float64Array]:
+    """All bags, as sorted places, and the law over them of each text, shape (n, bags).
+
+    ``rows`` are for each text the laws of its words, shape (N, V). Words are drawn one after the other and added to the bag,
+    so the sum over orders is never written out.
+    """
+    size, vocabulary = rows[0].shape
+    bags = list(combinations_with_replacement(range(vocabulary), size))
+    laws = np.zeros((len(rows), len(bags)))
+    for place, words in enumerate(rows):
+        law: Mapping[tuple[int, ...], float] = {(): 1.0}
+        for word in words:
+            longer: dict[tuple[int, ...], float] = {}
+            for bag, probability in law.items():
+                for out, share in enumerate(word.tolist()):
+                    key = tuple(sorted((*bag, out)))
+                    longer[key] = longer.get(key, 0.0) + probability * share
+            law = longer
+        laws[place] = [law.get(bag, 0.0) for bag in bags]
+    return bags, laws
+
+
+def mixture_scores(texts: Sequence[IndexArray], released: Sequence[IndexArray], transition: Transition) -> Float64Array:
+    """How likely each released bag is under each candidate text (ln), shape (bags, texts); both are places of words.
+
+    The released words are taken for independent draws from the text's own words pushed through the mechanism. That ignores
+    that each word of the text gives exactly one, so this is an attack and no likelihood: a lower bound of the best.
+    """
+    seen, counts = _counted(released)
+    scores = np.zeros((len(released), len(texts)))
+    for start in range(0, len(texts), _AT_ONCE):
+        block = texts[start : start + _AT_ONCE]
+        words = np.unique(np.concatenate([*block]))
+        shares = np.zeros((len(block), len(words)))
+        for row, text in enumerate(block):
+            np.add.at(shares[row], np.searchsorted(words, text), 1 / max(1, len(text)))
+        pushed = transition.push(shares, words)[:, seen]
+        scores[:, start : start + len(block)] = counts @ np.log(np.maximum(pushed, 1e-300)).T
+    return scores
+
+
+def distance_scores(
+    texts: Sequence[IndexArray], released: Sequence[IndexArray], kernel: Any, rng: Generator
+) -> Float64Array:
+    """The same for a kernel whose probabilities are not to be had, only its draws.
+
+    How likely a word is to come from another is modelled by their distance: exp(-t d^p). The attacker tries shapes and widths
+    on releases that he makes himself of the candidates, and keeps what works best there.
+    """
+    places = rng.permutation(len(texts))[:_TRIED_ON]
+    own = [texts[place] for place in places.tolist()]
+    made = kernel.draw(own, [rng] * len(own), threads=1)
+    decays = _decays(kernel)
+    tried = _by_distance(own, made, kernel, decays)
+    right = [float(naming(scores)[np.arange(len(own)), np.arange(len(own))].mean()) for scores in tried]
+    return _by_distance(texts, released, kernel, [decays[int(np.argmax(right))]])[0]
+
+
+def _decays(kernel: Any) -> list[tuple[int, float]]:
+    """Power and factor: exponential ones round epsilon, Gaussian ones round the variance (n + 1) / epsilon^2."""
+    width = kernel.epsilon**2 / (2 * (kernel.embeddings.dimension + 1))
+    return [(1, kernel.epsilon * part) for part in (1.5, 1.0, 0.6, 0.3)] + [(2, width), (2, 4 * width)]
+
+
+def _by_distance(
+    texts: Sequence[IndexArray], released: Sequence[IndexArray], kernel: Any, decays: Sequence[tuple[int, float]]
+) -> list[Float64Array]:
+    seen, counts = _counted(released)
+    vectors = kernel.embeddings.vectors
+    scores = [np.zeros((len(released), len(texts))) for _ in decays]
+    for column, text in enumerate(texts):
+        words, times = np.unique(text, return_counts=True)
+        distances = kernel.metric.pairwise(vectors[seen], vectors[words])
+        for table, (power, factor) in zip(scores, decays, strict=True):
+            logs = -factor * distances**power
+            most = logs.max(axis=1)
+            table[:, column] = counts @ (most + np.log(np.exp(logs - most[:, None]) @ (times / times.sum())))
+    return scores
+
+
+def _counted(released: Sequence[IndexArray]) -> tuple[IndexArray, Any]:
+    """The words of all bags, each once, and how often each bag has them."""
+    from scipy.sparse import csr_array
+
+    seen, columns = np.unique(np.concatenate([*released]), return_inverse=True)
+    rows = np.repeat(np.arange(len(released)), [len(bag) for bag in released])
+    return seen, csr_array((np.ones(len(rows)), (rows, columns)), (len(released), len(seen)))
+
+
+def author_success(scores: Float64Array, authors: Sequence[str], groups: IndexArray) -> Float64Array:
+    """From ln likelihoods of each bag under each text, shape (n, n): how often each bag's author is named, ties by expectation."""
+    from scipy.special import logsumexp
+
+    places, found = _author_places(authors), np.zeros(len(authors))
+    for group in range(int(groups.max()) + 1):
+        at = np.flatnonzero(groups == group)
+        own = places[at]
+        names = np.unique(own)
+        sums = np.stack([logsumexp(scores[np.ix_(at, at[own == name])], axis=1) for name in names], axis=1)
+        found[at] = naming(sums)[np.arange(len(at)), np.searchsorted(names, own)]
+    return found
