@@ -71,9 +71,9 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def __getattr__(name: str) -> Any:
-    from publius.cli import parsing
+    from importlib import import_module
 
-    return getattr(parsing, name)
+    return getattr(import_module("publius.cli.parsing"), name)
 
 
 def _failed(message: str, code: int) -> int:

@@ -27,11 +27,16 @@ def inspect(
 
     Parameters
     ----------
-    file: File or folder of documents, or -.
-    more: Further files, read after it.
-    by: Column and declared values of groups, FIELD=A,B; repeatable. Says what would become "other".
-    release: Folder of a release: show what it made of these documents.
-    json: Print the result as JSON.
+    file
+        File or folder of documents, or -.
+    more
+        Further files, read after it.
+    by
+        Column and declared values of groups, FIELD=A,B; repeatable. Says what would become "other".
+    release
+        Folder of a release: show what it made of these documents.
+    json
+        Print the result as JSON.
     """
     from publius.cli import console
     from publius.documents.inspection import inspect as looked_at

@@ -7,9 +7,10 @@ import re
 import stat
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from publius.documents.arrow import Arrow
 from publius.documents.office import Office, Workbook
@@ -64,7 +65,6 @@ class Source:
         if not self.given:
             raise UsageError("name a file, a folder, or - for standard input.")
         self.told: dict[str, tuple[int, str]] = {}
-        self._held: list[Any] = []
         self._files: list[File] | None = None
 
     @property
@@ -128,15 +128,16 @@ class Source:
 
     def _spooled(self, blocks: Iterable[bytes]) -> Path:
         if hasattr(os, "memfd_create"):
-            held: Any = os.fdopen(os.memfd_create("documents", os.MFD_CLOEXEC), "wb", buffering=0)
-            path = Path(f"/proc/{os.getpid()}/fd/{held.fileno()}")
-        else:
-            held = tempfile.NamedTemporaryFile(prefix="publius-")  # noqa: SIM115  # lives as long as the corpus
-            path = Path(held.name)
+            held = os.memfd_create("documents", os.MFD_CLOEXEC)
+            path = Path(f"/proc/{os.getpid()}/fd/{held}")
+        else:  # a file that only this user can read, gone with the corpus
+            held, name = tempfile.mkstemp(prefix="publius-")
+            path = Path(name)
+            weakref.finalize(self, os.unlink, name)
+        weakref.finalize(self, os.close, held)
         for block in blocks:
-            held.write(block)
-        held.flush()
-        self._held.append(held)
+            while block:
+                block = block[os.write(held, block) :]
         return path
 
 
@@ -184,7 +185,9 @@ def kind_of_content(head: bytes, named: str | None = None) -> str:
     if text.startswith("["):
         return "json"
     if text.startswith("{"):
-        return "jsonl" if _is_object(text.partition("\n")[0]) or len(head) >= 2**16 else "json"
+        first, _, rest = text.partition("\n")
+        lines = bool(rest.strip()) and _is_object(first)
+        return "jsonl" if lines or (named != "json" and len(head) >= 2**16) else "json"
     if named is not None:
         return named
     if text[:200].lower().startswith(("<!doctype html", "<html")):
