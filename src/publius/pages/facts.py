@@ -32,7 +32,7 @@ def facts_of(
         "manifest": manifest, "kind": kind, "warning": warning_of(manifest), "meaning": meaning(manifest),
         "signed": None, "row": None if row is None else _row(row), "table": table or [],
         "command": command_of(manifest),
-        "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False), "candidates": CANDIDATES,
+        "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False),
     }  # fmt: skip
     return found | {"labels": _of_labels, "words": _of_words, "summary": _of_summary}[kind](manifest)
 
@@ -63,21 +63,21 @@ def _of_labels(manifest: Any) -> dict[str, Any]:
             {"label": "all labels", "value": released(accuracy.share), "pale": accuracy.share, "tone": "d"}
             | ends,
         )
+    declared = manifest.classifier.kind == "values"
+    meter = [
+        {
+            "label": f"One of {k:,} {'values' if declared else 'texts'}", "guess": 1 / k,
+            "most": posterior_at_most(manifest.epsilon, k), "average": on_average(manifest.epsilon, answers, k),
+        }
+        for k in (sorted({2, answers}) if declared else CANDIDATES)
+    ]  # fmt: skip
     return {
         "stays": stays, "changed": 1 - stays, "taken": taken, "factor": math.exp(manifest.epsilon),
-        "average": {k: on_average(manifest.epsilon, answers, k) for k in CANDIDATES},
-        "meter": _meter(manifest.epsilon), "accuracy": accuracy, "accuracy_bars": rows, "shares": shares,
+        "meter": meter, "accuracy": accuracy, "accuracy_bars": rows, "shares": shares,
         "released": released, "drawn_of": len(shares) if len(drawn) < len(shares) else 0,
         "best": half, "worst": _BARS - half,
-        "declared": manifest.classifier.kind == "values",
+        "declared": declared,
     }  # fmt: skip
-
-
-def _meter(exponent: float, said: str = "") -> list[dict[str, Any]]:
-    return [
-        {"label": f"One of {k:,} texts{said}", "guess": 1 / k, "most": posterior_at_most(exponent, k)}
-        for k in CANDIDATES
-    ]
 
 
 def _of_words(manifest: Any) -> dict[str, Any]:

@@ -32,11 +32,13 @@ def meaning(manifest: Any) -> str:
     kind = manifest.__struct_config__.tag
     if kind == "labels":
         changed = 1 - label_kept(manifest.epsilon, len(manifest.labels))
-        what = "declared values" if manifest.classifier.kind == "values" else "labels"
+        stated, compared = (
+            ("declared values", "values") if manifest.classifier.kind == "values" else ("labels", "texts")
+        )
+        times = number(round(changed * manifest.documents))
         return (
-            f"Noise changes {percent(changed)} of {what} (about {number(round(changed * manifest.documents))} of "
-            f"{number(manifest.documents)}); a row changes the odds between two texts by at most "
-            f"{factor_text(manifest.epsilon)} times."
+            f"Noise changes {percent(changed)} of {stated} (about {times} of {number(manifest.documents)}); a row changes "
+            f"the odds between two {compared} by at most {factor_text(manifest.epsilon)} times."
         )
     if kind == "summary":
         return (
@@ -67,13 +69,14 @@ def on_average(epsilon: float, labels: int, candidates: int) -> float:
 
 def _of_labels(manifest: Any) -> list[str]:
     epsilon, labels = manifest.epsilon, len(manifest.labels)
+    what, many = ("values", labels) if manifest.classifier.kind == "values" else ("texts", CANDIDATES)
     said = [
         f"Each row satisfies epsilon-local differential privacy with epsilon = {rounded_up(epsilon, 6)} (delta = 0, "
-        f"proven): whatever two texts are compared, the row is at most {factor_text(epsilon)} times as probable under "
+        f"proven): whatever two {what} are compared, the row is at most {factor_text(epsilon)} times as probable under "
         "one as under the other.",
-        f"From this row alone an attacker with {number(CANDIDATES)} candidate texts picks the right one with "
-        f"probability at most {percent(posterior_at_most(epsilon, CANDIDATES), up=True)}, on average at most "
-        f"{percent(on_average(epsilon, labels, CANDIDATES), up=True)} ({percent(1 / CANDIDATES)} by guessing).",
+        f"From this row alone an attacker with {number(many)} candidate {what} picks the right one with "
+        f"probability at most {percent(posterior_at_most(epsilon, many), up=True)}, on average at most "
+        f"{percent(on_average(epsilon, labels, many), up=True)} ({percent(1 / many)} by guessing).",
     ]
     if manifest.shuffled is not None:
         said.append(
