@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bags import by_assignment, by_linear_program, random_bag, vectors_of
-from publius.distances import earth_movers_distance, solver, transport_plan, vector_transport
+from publius.distances import earth_movers_distance, solver, transport_plan, word_by_word_distance
 from publius.distances.ground import word_distances
 from publius.distances.metrics import Euclidean
-from publius.errors import DataError, PubliusError, UsageError
+from publius.embeddings.embeddings import Embeddings
+from publius.errors import DataError, PolicyError, PubliusError, UsageError
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import UNKNOWN, Bag
-from publius.embeddings.embeddings import Embeddings
 from toy import WORDS
 
 BAGS = st.lists(st.sampled_from([*WORDS[:12], UNKNOWN]), min_size=1, max_size=9).map(Bag)
@@ -166,36 +166,38 @@ def test_fast_word_distances_lose_no_digits():
     np.testing.assert_allclose(word_distances(x, y, Euclidean()), differences, rtol=1e-11)
 
 
+def of_vectors(x, y):
+    """Two bags, of the rows of two arrays, and the vocabulary of all rows."""
+    words = [f"w{i}" for i in range(len(x) + len(y))]
+    return Bag(words[: len(x)]), Bag(words[len(x) :]), Embeddings.from_arrays(words, np.concatenate([x, y]))
+
+
 def test_one_dimension_is_the_mean_gap_of_sorted_values():
-    rng = seeded_rng(8)
-    x, y = rng.standard_normal((50, 1)), rng.standard_normal((50, 1))
-    expected = np.abs(np.sort(x[:, 0]) - np.sort(y[:, 0])).mean()
-    assert vector_transport(x, y).distance == pytest.approx(expected, abs=1e-12)
+    x, y = seeded_rng(8).standard_normal((2, 50, 1)).astype(np.float32)
+    expected = np.abs(np.sort(x[:, 0]).astype(float) - np.sort(y[:, 0])).mean()
+    assert earth_movers_distance(*of_vectors(x, y)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_one_dimension_agrees_with_the_general_solver():
     rng = seeded_rng(9)
     for p, q in [(3, 8), (40, 25), (1, 9)]:
-        x, y = rng.integers(0, 9, (p, 1)).astype(float), rng.standard_normal((q, 1))
-        flat = vector_transport(np.hstack([x, 0 * x]), np.hstack([y, 0 * y]))
-        assert vector_transport(x, y).distance == pytest.approx(flat.distance, abs=1e-9)
+        x, y = rng.integers(0, 9, (p, 1)).astype(np.float32), rng.standard_normal((q, 1)).astype(np.float32)
+        flat = earth_movers_distance(*of_vectors(np.hstack([x, 0 * x]), np.hstack([y, 0 * y])))
+        assert earth_movers_distance(*of_vectors(x, y)) == pytest.approx(flat, abs=1e-9)
 
 
-def test_vectors_with_counts():
-    x, y = [[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 2.0]]
-    assert vector_transport(x, y, counts_x=[3, 1], counts_y=[3, 1]).distance == pytest.approx(5**0.5 / 4)
-
-
-@pytest.mark.parametrize("rows", [[], [[]], [[math.nan]], [1.0, 2.0]])
-def test_vectors_that_are_none_are_refused(rows):
-    with pytest.raises(DataError):
-        vector_transport(rows, [[1.0]])
-
-
-@pytest.mark.parametrize("counts", [[0], [-1], [1.5], [1, 1], [True]])
-def test_counts_that_are_none_are_refused(counts):
-    with pytest.raises(DataError, match="counts"):
-        vector_transport([[1.0]], [[1.0]], counts_x=counts)
+def test_in_order_is_the_sum_of_the_words_and_at_least_n_times_the_distance_of_the_bags(embeddings):
+    for a, b in pairs_of(50, lambda rng: (7, 7), 12):
+        one, two = [*a.words()], [*b.words()][::-1]
+        x, y = vectors_of(a, embeddings), vectors_of(b, embeddings)[::-1]
+        found = word_by_word_distance(one, two, embeddings)
+        exact = np.sqrt(((x - y) ** 2).sum(axis=1)).sum()
+        assert exact <= found <= exact * (1 + 1e-8)
+        assert 7 * earth_movers_distance(a, b, embeddings) <= found
+    with pytest.raises(PolicyError, match="one length"):
+        word_by_word_distance(["river"], [], embeddings)
+    with pytest.raises(DataError, match="1 of 1 words"):
+        word_by_word_distance(["zanzibar"], ["river"], embeddings)
 
 
 def test_an_empty_bag_has_no_distance(embeddings):

@@ -1,4 +1,4 @@
-"""Earth Mover's distance of two bags and its plan; the same on bare vectors."""
+"""Earth Mover's distance of two bags and its plan."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from publius.arrays import Float64Array
 from publius.distances.ground import Ground, ground_distance
 from publius.distances.problem import (
     BagPoints,
@@ -16,13 +14,10 @@ from publius.distances.problem import (
     Transport,
     points_of,
     points_transport,
-    transport_problem,
 )
-from publius.distances.solver import MassArray
-from publius.errors import DataError
+from publius.embeddings.embeddings import Embeddings
 from publius.settings import EUCLIDEAN
 from publius.text.bag import UNKNOWN, Bag
-from publius.embeddings.embeddings import Embeddings
 
 
 @final
@@ -59,13 +54,17 @@ class TransportPlan:
     moves: tuple[Move, ...]
 
 
-def earth_movers_distance(
-    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = EUCLIDEAN
-) -> float:
-    """Least mean distance to move the words of ``a`` to those of ``b`` (docs/theory.md section 1).
+def earth_movers_distance(a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = EUCLIDEAN) -> float:
+    """Least mean distance to move the words of ``a`` to those of ``b`` (theory, 1).
 
-    Bags of any sizes, each normalised to unit mass; for equal sizes it is a pseudometric. Raises `DataError` for
-    an empty bag or words outside the vocabulary.
+    The optimum of the transport problem between the bags, each normalised to unit mass, in units of the word distance.
+    For equal sizes it is a pseudometric, and N * epsilon times it is the exponent of the guarantee. `DataError` for an
+    empty bag or words outside the vocabulary.
+
+    >>> from publius.embeddings.embeddings import Embeddings
+    >>> line = Embeddings.from_arrays(["tea", "milk", "rain"], [[0.0], [1.0], [5.0]])
+    >>> earth_movers_distance(Bag(["tea", "milk"]), Bag(["tea", "rain"]), line)
+    2.0
     """
     _, transport = points_transport(
         points_of(a, embeddings), points_of(b, embeddings), embeddings, ground_distance(metric)
@@ -73,9 +72,7 @@ def earth_movers_distance(
     return transport.distance
 
 
-def transport_plan(
-    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = EUCLIDEAN
-) -> TransportPlan:
+def transport_plan(a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = EUCLIDEAN) -> TransportPlan:
     """`earth_movers_distance` with which word moves to which, and an upper bound that rounding cannot break."""
     left, right = points_of(a, embeddings), points_of(b, embeddings)
     rest, transport = points_transport(left, right, embeddings, ground_distance(metric))
@@ -111,40 +108,3 @@ def _moving(
             sources, targets, flow.masses.tolist(), transport.distances.tolist(), strict=True
         )
     ]
-
-
-def vector_transport(
-    x: ArrayLike,
-    y: ArrayLike,
-    metric: str | Ground = EUCLIDEAN,
-    *,
-    counts_x: ArrayLike | None = None,
-    counts_y: ArrayLike | None = None,
-) -> Transport:
-    """The optimal transport between two bags of vectors, for data that is not text.
-
-    ``x`` has shape (p, n) and ``y`` (q, n); ``counts_x`` (p,) and ``counts_y`` (q,) say how often each row
-    occurs, once unless given. Raises `DataError` for shapes that do not fit, values that are not finite, and
-    counts that are not positive whole numbers.
-    """
-    left, right = _vectors(x), _vectors(y)
-    if left.shape[1] != right.shape[1]:
-        raise DataError(f"the vectors have {left.shape[1]} and {right.shape[1]} dimensions")
-    a, b = _counts(counts_x, len(left)), _counts(counts_y, len(right))
-    total = np.lcm(a.sum(), b.sum())
-    supply, demand = a * (total // a.sum()), b * (total // b.sum())
-    return transport_problem(left, supply, right, demand, ground_distance(metric), int(total))
-
-
-def _vectors(rows: ArrayLike) -> Float64Array:
-    array = np.asarray(rows, np.float64)
-    if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
-        raise DataError(f"expected finite vectors of shape (p, n), not an array of shape {array.shape}")
-    return array
-
-
-def _counts(counts: ArrayLike | None, length: int) -> MassArray:
-    array = np.ones(length, np.int64) if counts is None else np.asarray(counts)
-    if array.shape != (length,) or array.dtype.kind not in "iu" or not (array > 0).all():
-        raise DataError(f"counts must be {length} positive whole numbers")
-    return array.astype(np.int64)

@@ -9,7 +9,6 @@ from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float64Array
 from publius.distances.metrics import AbstractMetric, Distances, Euclidean, Manhattan, ground_metric
-from publius.errors import DataError
 
 Ground = AbstractMetric | Distances
 """A metric, or a function of vectors (p, n) and (q, n) that gives their distances (p, q)."""
@@ -24,8 +23,7 @@ _BLAS = ThreadpoolController()
 def ground_distance(metric: str | Ground) -> AbstractMetric:
     """The metric called ``metric``, one of somebody's own, or a function as one.
 
-    A function must be a pseudometric: non-negative, 0 from a point to itself, symmetric, with the triangle
-    inequality. Otherwise mass that two bags share could not be left in place.
+    It must be a pseudometric: else mass that two bags share could not be left in place.
     """
     return ground_metric(metric)
 
@@ -48,12 +46,7 @@ def word_distances(x: Float64Array, y: Float64Array, ground: Ground) -> Float64A
     """
     if isinstance(ground, Euclidean):
         return _euclidean(x, y)
-    distances = (
-        ground.pairwise(x, y) if isinstance(ground, AbstractMetric) else np.asarray(ground(x, y), np.float64)
-    )
-    if distances.shape != (len(x), len(y)):
-        raise DataError(f"a ground distance of {len(x)} and {len(y)} vectors has shape {distances.shape}")
-    return distances
+    return ground_distance(ground).pairwise(x, y)
 
 
 def _euclidean(x: Float64Array, y: Float64Array) -> Float64Array:

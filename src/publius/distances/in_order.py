@@ -9,10 +9,10 @@ import numpy as np
 
 from publius.arrays import Float64Array
 from publius.distances.ground import Ground, ground_distance, word_distances
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError
 from publius.settings import EUCLIDEAN
 from publius.text.bag import UNKNOWN
-from publius.embeddings.embeddings import Embeddings
 
 _INACCURACY = 1 + 1e-9  # more than the relative error of a distance of two vectors of up to 4,096 numbers
 
@@ -22,9 +22,9 @@ def word_by_word_distance(
 ) -> float:
     """The sum of d(a_i, b_i) over the positions of two sequences of N words, rounded up (R19).
 
-    Epsilon times it bounds what ordered text tells of which of the two it was made from (docs/theory.md section 2,
-    vectors); it is at least N times the Earth Mover's distance of their bags. Raises `PolicyError` for sequences of
-    different lengths, `DataError` for words outside the vocabulary.
+    Epsilon times it bounds what ordered text tells of which of the two it was made from (theory, 2); it is at least N
+    times the Earth Mover's distance of their bags. `PolicyError` for sequences of different lengths, `DataError` for
+    words outside the vocabulary.
     """
     from fractions import Fraction  # and with it decimal, for which no start need wait
 

@@ -1,6 +1,6 @@
 """Distances on word vectors: the ``d`` of epsilon*d-privacy.
 
-The theorem holds for any pseudometric on the vocabulary (docs/theory.md sections 1 and 7). Two come with Publius;
+The theorem holds for any pseudometric on the vocabulary (theory, 1 and 7). Two come with Publius;
 ``Euclidean`` is the default because the n-dimensional Laplace mechanism satisfies epsilon*Euclidean-privacy
 and, by Corollary 1, also epsilon*Manhattan-privacy (Euclidean <= Manhattan).
 """
@@ -45,13 +45,12 @@ class AbstractMetric(ABC):
         center = np.asarray(vectors.mean(axis=0, keepdims=True, dtype=np.float64))
         blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
         if type(self).paired is AbstractMetric.paired:  # which goes row by row
-            return 2 * (1 + 1e-12) * max(float(self.pairwise(block, center).max()) for block in blocks)
-        # Without scipy, whose import is half of a first draw.
-        return (
-            2
-            * (1 + 1e-12)
-            * max(float(self.paired(block, np.broadcast_to(center, block.shape)).max()) for block in blocks)
-        )
+            largest = max(float(self.pairwise(block, center).max()) for block in blocks)
+        else:  # without scipy, whose import is half of a first draw
+            largest = max(
+                float(self.paired(block, np.broadcast_to(center, block.shape)).max()) for block in blocks
+            )
+        return 2 * (1 + 1e-12) * largest
 
 
 @final
@@ -175,11 +174,6 @@ def ground_metric(metric: str | AbstractMetric | Distances) -> AbstractMetric:
 def is_own(metric: AbstractMetric) -> bool:
     """Whether the metric is somebody's own: nothing computed with it is kept, and its laws are checked on a sample."""
     return type(metric) not in METRICS.values()
-
-
-def definition_of(metric: AbstractMetric) -> object:
-    """The function or class that was written to make the metric."""
-    return metric.function if isinstance(metric, FunctionMetric) else type(metric)
 
 
 _SAMPLE = 48

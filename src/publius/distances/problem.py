@@ -12,9 +12,9 @@ from publius.arrays import Float64Array, IndexArray
 from publius.distances.ground import Ground, euclidean_pairs, is_line, word_distances
 from publius.distances.metrics import Euclidean
 from publius.distances.solver import Flow, MassArray, any_flow, optimal_flow
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError
 from publius.text.bag import UNKNOWN, Bag
-from publius.embeddings.embeddings import Embeddings
 
 
 @final

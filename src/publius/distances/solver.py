@@ -38,7 +38,7 @@ class Flow:
 
 
 def optimal_flow(costs: Float64Array, supply: MassArray, demand: MassArray) -> Flow:
-    """A flow of least total cost: the linear program of Earth Mover's distance (docs/theory.md section 1).
+    """A flow of least total cost: the linear program of Earth Mover's distance (theory, 1).
 
     ``costs`` has shape (p, q); ``supply`` (p,) and ``demand`` (q,) are positive whole numbers of one total.
     Raises `DataError` for costs that are negative or not finite, and `PubliusError` when a solver stops before

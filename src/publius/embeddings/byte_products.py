@@ -101,7 +101,7 @@ def reach(dimension: int, columns: int) -> int | str:
 
 
 def _right(dimension: int, columns: int, most: int) -> bool:
-    """Whether every score is right: whole numbers exactly, others within the bound of docs/theory.md section 3."""
+    """Whether every score is right: whole numbers exactly, others within the bound of rounding."""
     points = _made(POINTS, dimension, 0, 256).astype(np.uint8)
     points[:3] = [[0], [255], [ZERO]]
     words = (_made(dimension, columns, 1, 2 * most + 1) - most).astype(np.int8)

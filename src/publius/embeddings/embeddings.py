@@ -1,6 +1,6 @@
 """Public word vectors: a vocabulary, a vector for each word, and what identifies them.
 
-They are public inputs: nothing here sees a document (docs/design.md). A release names them by their digest.
+They are public inputs: nothing here sees a document. A release names them by their digest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A few words for each point, the nearest among them, from products of 8-bit numbers.
 
 The score of a word is z.w - |w|^2/2. Words and points are rounded to 8 bits, each word with a scale of its own. The
-sum of the products of whole numbers is exact, so the error of a score is what rounding took (docs/theory.md section 3),
+sum of the products of whole numbers is exact, so the error of a score is what rounding took (theory, 3),
 from lengths that are measured here in float64. Words are put in order of their length, longest first, and cut into
 panels, so that the longest word of a panel says little too much of the others. Of a panel those words stay whose score
 could still be the best; at the end each is held to the error of its own. The first panel has words of all lengths: it

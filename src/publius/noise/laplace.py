@@ -1,4 +1,4 @@
-"""n-dimensional Laplace noise: the paper's Algorithm 1, and the Manhattan variant (docs/theory.md section 3).
+"""n-dimensional Laplace noise: the paper's Algorithm 1, and the Manhattan variant (theory, 3).
 
 Everything is drawn in float64 with tails that reach a probability of 2^-990 (`variates`). What lies beyond is stated
 by `AbstractNoise.truncation_delta` instead of claiming an unqualified pure bound (R2).
