@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -22,12 +22,9 @@ from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator, system_rng
 from publius.option import Settings, declared
 from publius.privacy.guarantee import Bound, Evidence, Guarantee
-from publius.settings import EUCLIDEAN, Reads
+from publius.settings import EUCLIDEAN
 from publius.text.bag import UNKNOWN, Bag
 from publius.embeddings.embeddings import Embeddings
-
-Preparation = Literal["none", "pairs", "equations"]
-"""What has to be computed over the vocabulary before a first draw: nothing, a pass over all pairs, a linear system."""
 
 _FIXED = frozenset({"embeddings", "metric", "epsilon", "chosen", "shape", "constant"})
 
@@ -42,7 +39,7 @@ class Kernel(ABC):
 
     >>> import publius
     >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
-    >>> kernel = publius.make_mechanism("exponential", toy, epsilon=2.0)
+    >>> kernel = publius.make_kernel("exponential", toy, epsilon=2.0)
     >>> isinstance(kernel, publius.Kernel), kernel.guarantee.map(0.5)
     (True, 1.0)
 
@@ -51,10 +48,6 @@ class Kernel(ABC):
         Parameters: what it takes beyond epsilon and metric, declared with `publius.option.option`.
         metrics: names of the metrics it can be private in; none where it has a metric of its own.
         evidence: what its guarantee rests on.
-        preparation: what is computed over the vocabulary before a first draw.
-        deltas: every delta that the guarantee of one word can state; empty where the class alone does not tell.
-        range_of: name of a mechanism with about the same useful epsilons; None where they have to be looked for.
-        reads: the public input that documents are read with.
         batch_words: words that are best searched together; it never changes a result.
         embeddings: the public vocabulary with its vectors.
         metric: d, in which the guarantee is stated.
@@ -67,10 +60,6 @@ class Kernel(ABC):
     Parameters: ClassVar[type[Settings]] = Settings
     metrics: ClassVar[tuple[str, ...]] = tuple(METRICS)
     evidence: ClassVar[Evidence] = "proven"
-    preparation: ClassVar[Preparation] = "none"
-    deltas: ClassVar[tuple[float, ...]] = ()
-    range_of: ClassVar[str | None] = None
-    reads: ClassVar[Reads] = "embeddings"
     batch_words: ClassVar[int] = 4096  # enough for BLAS, 10 MB of noise at 300 dimensions
     embeddings: Embeddings
     metric: AbstractMetric
@@ -118,11 +107,6 @@ class Kernel(ABC):
         """The same mechanism at another ``epsilon``. A subclass may keep what depends on the vectors alone."""
         metric = {"metric": self.metric if is_own(self.metric) else self.metric.name} if self.metrics else {}
         return type(self)(self.embeddings, epsilon=epsilon, **metric, **vars(self.chosen))
-
-    @classmethod
-    def may_state(cls, parameters: Mapping[str, Any], epsilon: float) -> bool:
-        """Whether its `parameters` can be these at ``epsilon``, as far as that is known without the vocabulary."""
-        return True
 
     @property
     @abstractmethod
@@ -173,12 +157,6 @@ class Kernel(ABC):
         """Documents of ``size`` words that are best drawn together; it never changes a result."""
         return max(1, self.batch_words // size)
 
-    def prepare(self) -> None:  # noqa: B027  # most mechanisms have nothing to prepare
-        """Make what repays itself over many documents, once, where later runs and other processes find it.
-
-        It depends on nothing private, and the results are the same without it.
-        """
-
     @final
     def draw(
         self, batch: Sequence[IndexArray], rngs: Iterable[Generator], *, threads: int | None = None
@@ -222,13 +200,7 @@ class Kernel(ABC):
         """The bag of the vocabulary words at ``indices``."""
         unique, counts = np.unique(indices, return_counts=True)
         vocabulary = self.embeddings.vocabulary
-        return Bag.from_counts(
-            {vocabulary[i]: int(c) for i, c in zip(unique.tolist(), counts.tolist(), strict=True)}
-        )
-
-
-AbstractMechanism = Kernel
-"""The name that `Kernel` had up to version 0.2."""
+        return Bag({vocabulary[i]: int(c) for i, c in zip(unique.tolist(), counts.tolist(), strict=True)})
 
 
 class AbstractExact(Kernel):

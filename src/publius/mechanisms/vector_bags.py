@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
-from publius.errors import DataError
+from publius.errors import DataError, UsageError
 from publius.noise.grid import Grid
 from publius.noise.laplace import AbstractNoise, noise_for
 from publius.noise.randomness import Generator, system_rng
-from publius.privacy.guarantee import Bound, Guarantee, laplace_bound, total_exponent
+from publius.privacy.guarantee import Bound, Guarantee, laplace_delta, total_exponent
 from publius.settings import EUCLIDEAN
 
 
@@ -65,8 +65,11 @@ def bag_bound(
     The exponent is epsilon*N*distance and, for each vector, the loss of the grid.
     """
     noise = noise_for(metric, dimension, epsilon)
-    stated = laplace_bound(Guarantee(noise.epsilon, metric, "proven").lifted(size), distance, dimension)
-    return replace(stated, exponent=total_exponent([stated.exponent, *[_grid(noise, grid).loss] * size]))
+    exponent = Guarantee(noise.epsilon, metric, "proven").lifted(size).map(distance)
+    if math.isinf(exponent):
+        raise UsageError("the exponent is beyond all numbers: give a smaller distance")
+    delta = laplace_delta(metric, dimension, [(size, exponent)])  # one vector may have moved the whole distance
+    return Bound(total_exponent([exponent, *[_grid(noise, grid).loss] * size]), delta)
 
 
 def _grid(noise: AbstractNoise, grid: Grid | float | None) -> Grid:

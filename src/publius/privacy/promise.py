@@ -37,8 +37,8 @@ def meaning(manifest: Any) -> str:
         )
         times = number(round(changed * manifest.documents))
         return (
-            f"Noise changes {percent(changed)} of {stated} (about {times} of {number(manifest.documents)}); a row changes "
-            f"the odds between two {compared} by at most {factor_text(manifest.epsilon)} times."
+            f"Noise changes {percent(changed)} of {stated} (about {times} of {number(manifest.documents)}); a row "
+            f"changes the odds between two {compared} by at most {factor_text(manifest.epsilon)} times."
         )
     if kind == "summary":
         return (

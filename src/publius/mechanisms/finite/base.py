@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import re
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
 from publius.distances.metrics import AbstractMetric, Distances, check_laws, ground_metric, is_own
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.finite import row_table
 from publius.mechanisms.finite import sampler as inverse
 from publius.mechanisms.finite.certificate import line, sweep
 from publius.mechanisms.finite.certificate.exact import Constant
 from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import Shape
-from publius.mechanisms.kernel import AbstractExact, Preparation
+from publius.mechanisms.kernel import AbstractExact
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator
-from publius.option import declared
 from publius.privacy.guarantee import STATED, Evidence, Guarantee
 from publius.settings import EUCLIDEAN
 from publius.embeddings.embeddings import Embeddings
@@ -47,18 +41,12 @@ class AbstractFinite(AbstractExact):
     """
 
     evidence: ClassVar[Evidence] = "certified"
-    preparation: ClassVar[Preparation] = "pairs"
-    deltas: ClassVar[tuple[float, ...]] = (
-        inverse.UNRESOLVED,
-        inverse.UNRESOLVED + 2 * inverse.RELATIVE_ERROR,
-    )
     batch_words = 32_768  # more repeated words share a row
     shape: Shape
     constant: Constant
     seconds: float
     _known_rows: inverse.RowLaw | None = None
     _inverse: inverse.Inverse | None = None
-    _table: Path | None = None
 
     @final
     def __init__(
@@ -117,50 +105,11 @@ class AbstractFinite(AbstractExact):
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Kernel.parameters`."""
-        certified = {"scale": self.constant.scale, "epsilon_certified": self.constant.epsilon}
-        return {**certified, **({"floor": self.shape.floor} if self.shape.floor else {}), **self.choices()}
-
-    @final
-    @classmethod
-    def may_state(cls, parameters: Mapping[str, Any], epsilon: float) -> bool:
-        """See `Kernel.may_state`."""
-        weighs = "prior" in {each.name for each in declared(cls.Parameters)}
-        always = ("scale", "epsilon_certified", *cls.choice_names())
-        possible = (
-            *always[:2],
-            *(("floor",) if weighs else ()),
-            *always[2:],
-            *(("prior_sha256",) if weighs else ()),
-        )
-        if [*parameters] != [name for name in possible if name in parameters or name in always]:
-            return False
-        numbers = {name: value for name, value in parameters.items() if name != "prior_sha256"}
-        if not all(
-            type(value) in (int, float) and math.isfinite(value) and value > 0 for value in numbers.values()
-        ):
-            return False
-        taken = numbers.keys() & {each.name for each in declared(cls.Parameters)}
-        try:
-            cls.parameters_from({name: numbers[name] for name in taken})
-        except UsageError:
-            return False
-        digest = parameters.get("prior_sha256", "0" * 64)
-        return (
-            bool(numbers["epsilon_certified"] <= epsilon)
-            and re.fullmatch(r"[0-9a-f]{64}", str(digest)) is not None
-        )
-
-    @classmethod
-    def choice_names(cls) -> tuple[str, ...]:
-        """The names of its `choices`, but for the prior's."""
-        return tuple(each.name for each in declared(cls.Parameters) if each.name not in ("prior", "floor"))
+        return {"scale": self.constant.scale, "epsilon_certified": self.constant.epsilon, **self.choices()}
 
     def choices(self) -> dict[str, Any]:
-        """The choices beside the floor, for the manifest; of a prior its digest."""
-        chosen = {name: value for name, value in vars(self.chosen).items() if name not in ("prior", "floor")}
-        if getattr(self.chosen, "prior", None) is None:
-            return chosen
-        return {**chosen, "prior_sha256": hashlib.sha256(self.shape.prior.tobytes()).hexdigest()}
+        """The parameters that were chosen, for the manifest."""
+        return dict(vars(self.chosen))
 
     @final
     @property
@@ -171,8 +120,8 @@ class AbstractFinite(AbstractExact):
         leaves room for it at the smallest distance, delta is only what the uniforms cannot resolve.
         """
         room = (self.epsilon - self.constant.epsilon) * self.constant.smallest_distance
-        resolved, rounded = self.deltas
-        delta = resolved if room >= 2 * inverse.RELATIVE_ERROR else rounded
+        rounded = 0.0 if room >= 2 * inverse.RELATIVE_ERROR else 2 * inverse.RELATIVE_ERROR
+        delta = inverse.UNRESOLVED + rounded
         evidence: Evidence = (
             STATED if is_own(self.metric) else "certified"
         )  # that it is a metric is its author's word
@@ -187,41 +136,8 @@ class AbstractFinite(AbstractExact):
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `Kernel.apply`: the inverse of the cumulative sum of the word's row."""
         if self._inverse is None:
-            self._inverse = inverse.Inverse(self._rows, self._mapped())
+            self._inverse = inverse.Inverse(self._rows)
         return self._inverse.draw(self.shape.points.representatives(words), noise, threads=threads)
-
-    @final
-    def prepare(self) -> None:
-        """See `Kernel.prepare`: the table of all rows, 100 MB for 50,000 words, where it is to be kept.
-
-        A vocabulary for which it would have more than `inverse.TABLE_BYTES` has none, nor does one of a few words.
-        """
-        size, row = self.embeddings.size, inverse.first_step_type(self.embeddings.size)
-        if size < _CACHED_FROM_WORDS or size * row.itemsize > inverse.TABLE_BYTES or is_own(self.metric):
-            return
-        asked = {"scale": repr(self.constant.scale), **inverse.LAYOUT}
-        facts = {"embeddings": self.embeddings.sha256, **self.shape.facts(), **asked}
-        self._table = row_table.table_path(facts)
-        maker = inverse.Inverse(self._rows)
-
-        def found() -> NDArray[np.void] | None:
-            table = self._mapped()
-            return table if table is not None and maker.agrees(table) else None
-
-        table = found()
-        if table is None:
-            row_table.write_table(self._table, size, row, maker.first_steps(np.arange(size)))
-            table = found()
-        if table is None:
-            self._table = None
-        self._inverse = inverse.Inverse(self._rows, table)
-
-    @final
-    def _mapped(self) -> NDArray[np.void] | None:
-        if self._table is None:
-            return None
-        size = self.embeddings.size
-        return row_table.open_table(self._table, size, inverse.first_step_type(size))
 
     @final
     @property
@@ -255,8 +171,7 @@ class AbstractFinite(AbstractExact):
         weights = np.stack([points.summed(row) for row in given], axis=1)
         normalizers = self._kernel_times(shape.law.weights, threads)[:, None]
         reached = self._kernel_times(weights / normalizers, threads).T
-        prior = shape.prior * (1 - shape.floor)
-        result = reached[:, points.of_word] * prior + shape.floor * given.sum(axis=1)[:, None] * shape.prior
+        result = reached[:, points.of_word] * shape.weights
         return np.asarray(result if np.ndim(distributions) == 2 else result[0])
 
     @final
@@ -272,7 +187,7 @@ class AbstractFinite(AbstractExact):
         return result
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the rows in memory, which depend on the documents; a worker maps prepared ones or makes its own."""
+        """Without the rows in memory, which depend on the documents: a worker makes its own."""
         return {**self.__dict__, "_inverse": None, "_known_rows": None}
 
 

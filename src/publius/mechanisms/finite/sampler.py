@@ -39,8 +39,6 @@ _OFFSET = (
 )
 TABLE_BYTES = 2**28  # of rows kept, at most
 _BLOCK = 256  # words; with fewer a draw is quicker, and the table larger
-LAYOUT = {"block": _BLOCK, "offset": _OFFSET}  # what the order of a stored row depends on
-_COMPARED = 16  # rows of a stored table
 _AT_ONCE = 512  # draws that are made together: their blocks fit the cache
 
 
@@ -52,21 +50,19 @@ def fine_uniforms(count: int, rng: Generator) -> Float64Array:
 @final
 @dataclass(frozen=True, eq=False)
 class RowLaw:
-    """K(x){w} proportional to prior_w (exp(-min(s delta(x, w), tau)) + floor share), over V words.
+    """K(x){w} proportional to prior_w exp(-min(s delta(x, w), tau)), over V words.
 
     Attributes:
         distances: delta on the words.
         prior: positive, sum 1, shape (V,).
         scale: s.
-        truncation: tau in nats, infinite for none.
-        floor: f: with this probability the output is drawn from the prior.
+        truncation: tau, infinite for none.
     """
 
     distances: AbstractDistances
     prior: Float64Array
     scale: float
     truncation: float = math.inf
-    floor: float = 0.0
 
     def log_probabilities(self, words: IndexArray) -> Float64Array:
         """Ln K(x){w} for each input, shape (words, V); finite everywhere, in float64, by log-sum-exp."""
@@ -75,34 +71,25 @@ class RowLaw:
     def log_probabilities_of(self, distances: Float64Array) -> Float64Array:
         """The same for inputs whose ``distances`` delta(x, w) are known, shape (words, V)."""
         logs = -np.minimum(self.scale * distances, self.truncation)
-        prior = np.log(self.prior)
-        logs += prior
+        logs += np.log(self.prior)
         top = logs.max(axis=1, keepdims=True)
         logs -= top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
-        if self.floor:
-            logs = np.logaddexp(logs + math.log1p(-self.floor), prior + math.log(self.floor))
         return logs
 
     def weights(
         self, words: IndexArray, *, exact: bool = False, out: Float64Array | None = None
-    ) -> tuple[Float64Array, Float64Array]:
-        """Unnormalized probabilities, shape (words, V), the input's own set to 0; and the floor's addition.
-
-        The second array, shape (words,), is what the floor adds to exp(.): `part` and `own` need it.
-        """
-        kernel = self._kernel(words, slice(0, self.distances.size), exact, out)
-        addition = self.floor / (1 - self.floor) * kernel.sum(axis=1) if self.floor else np.zeros(len(words))
-        return self._finished(kernel, words, slice(0, self.distances.size), addition), addition
-
-    def part(
-        self, words: IndexArray, columns: slice, addition: Float64Array, *, exact: bool = False
     ) -> Float64Array:
-        """The same for some of the outputs, shape (words, columns)."""
-        return self._finished(self._kernel(words, columns, exact, None), words, columns, addition)
+        """Unnormalized probabilities, shape (words, V), the input's own set to 0."""
+        columns = slice(0, self.distances.size)
+        return _without_own(self._kernel(words, columns, exact, out), words, columns)
 
-    def own(self, words: IndexArray, addition: Float64Array) -> Float64Array:
+    def part(self, words: IndexArray, columns: slice, *, exact: bool = False) -> Float64Array:
+        """The same for some of the outputs, shape (words, columns)."""
+        return _without_own(self._kernel(words, columns, exact, None), words, columns)
+
+    def own(self, words: IndexArray) -> Float64Array:
         """The unnormalized probability of the input word itself, shape (words,)."""
-        return np.asarray(self.prior[words] * (1.0 + addition))
+        return np.asarray(self.prior[words])
 
     def _kernel(
         self, words: IndexArray, columns: slice, exact: bool, out: Float64Array | None
@@ -116,15 +103,6 @@ class RowLaw:
         kernel *= self.prior[columns]
         return kernel
 
-    def _finished(
-        self, kernel: Float64Array, words: IndexArray, columns: slice, addition: Float64Array
-    ) -> Float64Array:
-        if self.floor:
-            kernel += addition[:, None] * self.prior[columns]
-        inside = np.flatnonzero((words >= columns.start) & (words < columns.stop))
-        kernel[inside, words[inside] - columns.start] = 0.0
-        return kernel
-
     @property
     def doubt(self) -> float:
         """Bound on the relative difference of a sum of fast weights and of the same sum by differences."""
@@ -133,39 +111,39 @@ class RowLaw:
         return 2 * reach * errors + 16 * math.sqrt(self.distances.size) * UNIT + 64 * UNIT
 
 
+def _without_own(kernel: Float64Array, words: IndexArray, columns: slice) -> Float64Array:
+    inside = np.flatnonzero((words >= columns.start) & (words < columns.stop))
+    kernel[inside, words[inside] - columns.start] = 0.0
+    return kernel
+
+
 def first_step_type(size: int) -> np.dtype[np.void]:
     """The integer type in which a word's row over ``size`` words is kept.
 
-    ``order`` of the blocks, the word itself last before sorting; their cumulative ``sums`` in it; the floor's
-    ``addition``; whether the order is ``doubtful``.
+    ``order`` of the blocks, the word itself last before sorting; their cumulative ``sums`` in it; whether the order is
+    ``doubtful``.
     """
     cells = -(-size // _BLOCK) + 1
-    fields = [("sums", "<f8", (cells,)), ("addition", "<f8"), ("order", "<i2", (cells,)), ("doubtful", "?")]
-    return np.dtype(fields, align=True)
+    return np.dtype([("sums", "<f8", (cells,)), ("order", "<i2", (cells,)), ("doubtful", "?")], align=True)
 
 
 @final
 class Inverse:
     """Draws from `RowLaw` by two-step inversion, with a table of the first step's sums.
 
-    Either the table of all words is given, or one is made of the words met so far. Rows are functions of the public
-    vocabulary, but which words were met depends on the documents, so that table lives in memory only and is never
-    pickled.
+    Rows are functions of the public vocabulary, but which words were met depends on the documents, so the table lives in
+    memory only and is never pickled.
     """
 
-    def __init__(self, rows: RowLaw, table: NDArray[np.void] | None = None) -> None:
-        """``table``: the `first_steps` of every word, shape (V,)."""
+    def __init__(self, rows: RowLaw) -> None:
         self._rows = rows
         size = rows.distances.size
         self._blocks = -(-size // _BLOCK)
         self._doubt = rows.doubt + (_BLOCK + self._blocks) * UNIT
         self._lock = threading.Lock()
-        if table is not None:
-            self._table, self._slots, self._used = table, np.arange(size), size
-        else:
-            kept = first_step_type(size)
-            self._table = np.empty(max(1024, min(size, TABLE_BYTES // kept.itemsize)), kept)
-            self._slots, self._used = np.full(size, -1, np.int64), 0
+        kept = first_step_type(size)
+        self._table = np.empty(max(1024, min(size, TABLE_BYTES // kept.itemsize)), kept)
+        self._slots, self._used = np.full(size, -1, np.int64), 0
 
     def draw(self, words: IndexArray, uniforms: Float64Array, *, threads: int = 1) -> IndexArray:
         """Output words for input ``words``, shape (count,), and ``uniforms``, shape (count, 2)."""
@@ -184,11 +162,10 @@ class Inverse:
             place, doubtful = _locate(self._table["sums"], slots, uniforms[:, 0], self._doubt)
             blocks = self._table["order"][slots, place].astype(np.int64)
             doubtful |= self._table["doubtful"][slots]
-            additions = self._table["addition"][slots]
         result = words.copy()
         moved = np.flatnonzero((blocks < self._blocks) & ~doubtful)
         if len(moved):
-            part = self._within(words[moved], blocks[moved], additions[moved], uniforms[moved, 1])
+            part = self._within(words[moved], blocks[moved], uniforms[moved, 1])
             result[moved], doubtful[moved] = part
         for at in np.flatnonzero(doubtful):
             result[at] = self._exactly(words[at : at + 1], uniforms[at])
@@ -216,49 +193,40 @@ class Inverse:
             lambda start: self._first_step(words[start : start + step]), range(0, len(words), step), threads
         )
 
-    def agrees(self, table: NDArray[np.void]) -> bool:
-        """Whether a few rows of ``table``, computed again, are the same."""
-        words = np.linspace(0, len(table) - 1, _COMPARED).astype(np.int64)
-        found, made = table[words], np.concatenate(list(self.first_steps(words, 1)))
-        decided = ~(found["doubtful"] | made["doubtful"])
-        same_sums = np.allclose(found["sums"][:, -1], made["sums"][:, -1], rtol=2 * self._doubt, atol=0)
-        return bool(same_sums and (found["order"][decided] == made["order"][decided]).all())
-
     def _first_step(self, words: IndexArray, *, exact: bool = False) -> NDArray[np.void]:
         size = self._rows.distances.size
         padded = np.zeros((len(words), self._blocks * _BLOCK))
-        weights, addition = self._rows.weights(words, exact=exact, out=None if exact else padded[:, :size])
+        weights = self._rows.weights(words, exact=exact, out=None if exact else padded[:, :size])
         if exact:
             padded[:, :size] = weights
         cells = np.empty((len(words), self._blocks + 1))
         padded.reshape(len(words), self._blocks, _BLOCK).sum(axis=2, out=cells[:, :-1])
-        cells[:, -1] = self._rows.own(words, addition)
+        cells[:, -1] = self._rows.own(words)
         result = np.zeros(len(words), self._table.dtype)
         result["order"], result["sums"], result["doubtful"] = _ascending(cells, self._doubt)
-        result["addition"] = addition
         return result
 
     # Second step: the word of the block ---------------------------------------------------------------------
 
     def _within(
-        self, words: IndexArray, blocks: IndexArray, additions: Float64Array, uniforms: Float64Array
+        self, words: IndexArray, blocks: IndexArray, uniforms: Float64Array
     ) -> tuple[IndexArray, NDArray[np.bool_]]:
         """Words of the chosen blocks, the draws of a block together."""
         found, doubtful = np.empty(len(words), np.int64), np.empty(len(words), bool)
         by_block = np.argsort(blocks, kind="stable")
         for start in range(0, len(words), _AT_ONCE):
             at = by_block[start : start + _AT_ONCE]
-            weights = self._weights(words[at], blocks[at], additions[at])
+            weights = self._weights(words[at], blocks[at])
             found[at], doubtful[at] = self._choose(blocks[at], weights, uniforms[at])
         return found, doubtful
 
-    def _weights(self, words: IndexArray, blocks: IndexArray, additions: Float64Array) -> Float64Array:
+    def _weights(self, words: IndexArray, blocks: IndexArray) -> Float64Array:
         """Each draw's weights in its block, for ``blocks`` in ascending order, shape (draws, block)."""
         weights = np.zeros((len(words), _BLOCK))
         present, starts = np.unique(blocks, return_index=True)
         for block, first, last in zip(present.tolist(), starts, [*starts[1:], len(words)], strict=True):
             columns = self._columns(block)
-            part = self._rows.part(words[first:last], columns, additions[first:last])
+            part = self._rows.part(words[first:last], columns)
             weights[first:last, : part.shape[1]] = part
         return weights
 
@@ -282,7 +250,7 @@ class Inverse:
         block = int(row["order"][0, place[0]])
         if block == self._blocks:
             return int(word[0])
-        weights = self._rows.part(word, self._columns(block), row["addition"], exact=True)
+        weights = self._rows.part(word, self._columns(block), exact=True)
         found, _ = self._choose(np.array([block]), weights, uniforms[1:])
         return int(found[0])
 

@@ -19,26 +19,29 @@ from publius.mechanisms.finite.sampler import RowLaw
 from publius.embeddings.embeddings import Embeddings
 
 
+def uniform(embeddings: Embeddings) -> Float64Array:
+    """Equal weights of all words, shape (V,)."""
+    return np.full(embeddings.size, 1 / embeddings.size)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """K(x){w} proportional to prior_w exp(-min(s delta(x, w), tau)), with the floor's share of the prior.
+    """K(x){w} proportional to weight_w exp(-min(s delta(x, w), tau)).
 
     Attributes:
         embeddings: the public vocabulary, with vectors of shape (V, n).
         metric: d, in which the guarantee is stated.
-        prior: positive, sum 1, shape (V,): public.
+        weights: positive, sum 1, shape (V,): all equal, but for tight constraints.
         inner: vectors whose Euclidean distance is delta, shape (V, m); None where delta is d.
-        truncation: tau in nats.
-        floor: f, from 0 to below 1.
+        truncation: tau.
     """
 
     embeddings: Embeddings
     metric: AbstractMetric
-    prior: Float64Array = field(repr=False)
+    weights: Float64Array = field(repr=False)
     inner: FloatArray | None = field(default=None, repr=False)
     truncation: float = math.inf
-    floor: float = 0.0
 
     @property
     def vectors(self) -> FloatArray:
@@ -59,7 +62,7 @@ class Shape:
         """The mechanism on the distinct points."""
         outer = self._point_distances
         inner = None if self.inner is None else distances(self.inner[self.points.first], Euclidean())
-        return exact.Law(outer, self.points.summed(self.prior), inner, self.truncation, self.floor)
+        return exact.Law(outer, self.points.summed(self.weights), inner, self.truncation)
 
     @cached_property
     def _point_distances(self) -> AbstractDistances:
@@ -76,10 +79,10 @@ class Shape:
     @cached_property
     def line(self) -> exact.Line | None:
         """The fast exact path of one-dimensional vectors, where it applies."""
-        plain = self.inner is None and self.truncation == math.inf and not self.floor
+        plain = self.inner is None and self.truncation == math.inf
         if self.vectors.shape[1] != 1 or not plain or not isinstance(self.metric, (Euclidean, Manhattan)):
             return None
-        return exact.Line(self.sorted_values, self.points.summed(self.prior)[self.order])
+        return exact.Line(self.sorted_values, self.points.summed(self.weights)[self.order])
 
     @cached_property
     def order(self) -> IndexArray:
@@ -124,16 +127,15 @@ class Shape:
     def rows(self, scale: float) -> RowLaw:
         """The output rows at ``scale``, over the words."""
         inside = self.word_distances if self.inner is None else distances(self.inner, Euclidean())
-        return RowLaw(inside, self.prior, scale, self.truncation, self.floor)
+        return RowLaw(inside, self.weights, scale, self.truncation)
 
     def facts(self) -> dict[str, Any]:
         """The facts that distinguish it beside the vectors, for the key of a stored certificate."""
         return {
             "metric": self.metric.name,
-            "prior": hashlib.sha256(np.ascontiguousarray(self.prior).tobytes()).hexdigest(),
+            "weights": hashlib.sha256(np.ascontiguousarray(self.weights).tobytes()).hexdigest(),
             "inner": None
             if self.inner is None
             else hashlib.sha256(np.ascontiguousarray(self.inner).tobytes()).hexdigest(),
             "truncation": repr(self.truncation),
-            "floor": repr(self.floor),
         }

@@ -6,8 +6,7 @@ from typing import Any, final
 
 from publius.distances.metrics import AbstractMetric
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.finite.prior import PriorParameters, checked_prior
-from publius.mechanisms.finite.word_weights import Shape
+from publius.mechanisms.finite.word_weights import Shape, uniform
 from publius.embeddings.embeddings import Embeddings
 
 
@@ -15,18 +14,16 @@ from publius.embeddings.embeddings import Embeddings
 class Exponential(AbstractFinite):
     """Exponential mechanism on word distance, with the exact constant of the vocabulary at hand.
 
-    K(x){w} is proportional to prior_w exp(-s d(x, w)), s as large as the certified constant allows. The
+    K(x){w} is proportional to exp(-s d(x, w)), s as large as the certified constant allows. The
     textbook claim is epsilon = 2s. The exact constant on a vocabulary is smaller, so the same epsilon buys a
     larger s: less distortion.
     """
 
     name = "exponential"
 
-    Parameters = PriorParameters
-
     @classmethod
     def shape_of(
-        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: PriorParameters, *_: Any
+        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Any, *_: Any
     ) -> Shape:
         """See `AbstractFinite.shape_of`; the same at every scale."""
-        return Shape(embeddings, metric, checked_prior(chosen.prior, embeddings), floor=chosen.floor)
+        return Shape(embeddings, metric, uniform(embeddings))

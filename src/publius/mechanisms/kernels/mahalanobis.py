@@ -70,7 +70,6 @@ class Mahalanobis(Kernel):
 
     Parameters = MahalanobisParameters
     metrics = ()
-    range_of = Laplace.name
 
     def __init__(self, embeddings: Embeddings, *, epsilon: float, **parameters: Any) -> None:
         """Take the public ``embeddings``, ``epsilon`` per unit of the metric, and ``share``: lambda."""

@@ -7,8 +7,6 @@ the numbers in memory is not assumed but certified over all pairs: the noise is 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -22,9 +20,8 @@ from publius.mechanisms.finite.certificate import sweep
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
 from publius.mechanisms.finite.certificate.exact import Constant
 from publius.mechanisms.finite.certificate.points import DistinctRows
-from publius.mechanisms.finite.prior import PriorParameters, checked_prior
 from publius.mechanisms.finite.stored_certificates import cached
-from publius.mechanisms.finite.word_weights import Shape
+from publius.mechanisms.finite.word_weights import Shape, uniform
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.threads import one_blas_thread
 from publius.noise.laplace import EuclideanLaplace, noise_for
@@ -47,11 +44,6 @@ class ProjectionParameters(Settings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProjectedPriorParameters(ProjectionParameters, PriorParameters):
-    """Of the projected exponential."""
-
-
 @final
 class ProjectedLaplace(Kernel):
     """As laplace, on the principal components of the vectors: less noise for the same epsilon."""
@@ -59,7 +51,6 @@ class ProjectedLaplace(Kernel):
     name = "projected-laplace"
 
     Parameters = ProjectionParameters
-    preparation = "pairs"
 
     def __init__(
         self,
@@ -73,10 +64,8 @@ class ProjectedLaplace(Kernel):
         """Take the public ``embeddings``, ``epsilon`` per unit of ``metric`` and ``project``, the dimensions kept."""
         super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
         noise_for(self.metric.name, embeddings.dimension, self.epsilon)  # refuses a metric of one's own
-        prior = checked_prior(None, embeddings)
-        self._shape = Shape(
-            embeddings, self.metric, prior, projected(embeddings.vectors, self.chosen.project)
-        )
+        inner = projected(embeddings.vectors, self.chosen.project)
+        self._shape = Shape(embeddings, self.metric, uniform(embeddings), inner)
         facts = {"embeddings": embeddings.sha256, **self._shape.facts(), "ratio": 1}
         self.contraction = cached(facts, self._still_holds, lambda: self._contraction(threads))
         self._noise = EuclideanLaplace(self.dimension, self.epsilon / self.contraction.epsilon)
@@ -108,18 +97,6 @@ class ProjectedLaplace(Kernel):
         if self._shape.inner is None:
             raise PolicyError("a projected mechanism has projected vectors")
         return self._shape.inner
-
-    @classmethod
-    def may_state(cls, parameters: Mapping[str, Any], epsilon: float) -> bool:
-        """See `Kernel.may_state`."""
-        project, noise = (parameters.get(name) for name in ("project", "noise_epsilon"))
-        return (
-            [*parameters] == ["project", "noise_epsilon"]
-            and type(project) is int
-            and project >= 1
-            and type(noise) is float
-            and 0 < noise < math.inf
-        )
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -156,18 +133,14 @@ class ProjectedExponential(AbstractFinite):
 
     name = "projected-exponential"
 
-    Parameters = ProjectedPriorParameters
+    Parameters = ProjectionParameters
 
     @classmethod
     def shape_of(
-        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: ProjectedPriorParameters, *_: Any
+        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: ProjectionParameters, *_: Any
     ) -> Shape:
         """See `AbstractFinite.shape_of`; the same at every scale."""
-        weights, inner = (
-            checked_prior(chosen.prior, embeddings),
-            projected(embeddings.vectors, chosen.project),
-        )
-        return Shape(embeddings, metric, weights, inner, floor=chosen.floor)
+        return Shape(embeddings, metric, uniform(embeddings), projected(embeddings.vectors, chosen.project))
 
     def choices(self) -> dict[str, Any]:
         """See `AbstractFinite.choices`: the number of components that are kept."""

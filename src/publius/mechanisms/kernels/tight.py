@@ -21,17 +21,14 @@ from publius.mechanisms.finite.base import AbstractFinite, certificate
 from publius.mechanisms.finite.certificate import line, sweep
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
 from publius.mechanisms.finite.certificate.exact import Constant
-from publius.mechanisms.finite.prior import checked_prior
 from publius.mechanisms.finite.stored_certificates import cached_weights
-from publius.mechanisms.finite.word_weights import Shape
-from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.finite.word_weights import Shape, uniform
 from publius.option import Settings
 from publius.embeddings.embeddings import Embeddings
 
 _MARGIN = 5e-4  # share of epsilon kept for what conjugate gradients leave of the normalizing constants
 _RESIDUALS = (1e-7, 1e-10, 1e-13)  # of the rows' sums; the finer ones for words that nearly coincide
 _STEPS = 200
-_REPAIRED = 1e-6  # of the mean weight: what a negative weight is raised to
 
 
 @final
@@ -43,8 +40,6 @@ class Tight(AbstractFinite):
 
     name = "tight"
 
-    preparation = "equations"
-    range_of = Exponential.name
 
     def _certified(
         self, epsilon: float | None, scale: float | None, threads: int | None
@@ -86,51 +81,13 @@ def _tight(
     if negative := int((weights <= 0).sum()):
         raise PolicyError(
             f"tight constraints have no solution at epsilon {scale:g} on {embeddings.name!r}: {negative:,} of "
-            f"{len(weights):,} weights are negative. Use a larger epsilon, or repaired-tight, or exponential"
+            f"{len(weights):,} weights are negative. Use a larger epsilon, or exponential"
         )
     return _weighted(plain, weights)
 
 
-@final
-class RepairedTight(AbstractFinite):
-    """As tight, for vocabularies that do not admit it, at a small loss that is certified.
-
-    The negative weights are raised to a small positive number, which makes it a weighted exponential. Not
-    tight any more, so its constant is certified and its scale found like the exponential's. Where only a few
-    weights are negative it loses little.
-    """
-
-    name = "repaired-tight"
-
-    preparation = "equations"
-    range_of = Exponential.name
-
-    @classmethod
-    def choice_names(cls) -> tuple[str, ...]:
-        """See `AbstractFinite.choice_names`."""
-        return ("weights_solved_at",)
-
-    def choices(self) -> dict[str, Any]:
-        """See `AbstractFinite.choices`: where the weights would be tight."""
-        return {"weights_solved_at": self._solved_at}
-
-    @classmethod
-    def shape_of(
-        cls,
-        embeddings: Embeddings,
-        metric: AbstractMetric,
-        chosen: Settings,
-        scale: float,
-        threads: int | None,
-    ) -> Shape:
-        """See `AbstractFinite.shape_of`; the weights that would be tight at ``scale``, repaired."""
-        plain = _plain(embeddings, metric)
-        weights = _weights(embeddings, plain, scale, _RESIDUALS[0], threads)
-        return _weighted(plain, np.maximum(weights, _REPAIRED * np.abs(weights).mean()))
-
-
 def _plain(embeddings: Embeddings, metric: AbstractMetric) -> Shape:
-    return Shape(embeddings, metric, checked_prior(None, embeddings))
+    return Shape(embeddings, metric, uniform(embeddings))
 
 
 def _weighted(plain: Shape, weights: Float64Array) -> Shape:

@@ -9,15 +9,13 @@ from typing import Any, final
 from publius.distances.metrics import AbstractMetric
 from publius.errors import UsageError
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.finite.prior import PriorParameters, checked_prior
-from publius.mechanisms.finite.word_weights import Shape
-from publius.mechanisms.kernels.exponential import Exponential
-from publius.option import option
+from publius.mechanisms.finite.word_weights import Shape, uniform
+from publius.option import Settings, option
 from publius.embeddings.embeddings import Embeddings
 
 
 @dataclass(frozen=True, kw_only=True)
-class TruncatedParameters(PriorParameters):
+class TruncatedParameters(Settings):
     """Of the truncated exponential."""
 
     beta: float = option(0.001, help="Largest probability of an output beyond gamma.", above=0, below=1)
@@ -37,7 +35,6 @@ class TruncatedExponential(AbstractFinite):
     name = "truncated-exponential"
 
     Parameters = TruncatedParameters
-    range_of = Exponential.name
 
     @classmethod
     def shape_of(
@@ -47,5 +44,5 @@ class TruncatedExponential(AbstractFinite):
         beta, others = chosen.beta, embeddings.size - 1
         if (1 - beta) * others <= beta:
             raise UsageError(f"beta must be small beside the vocabulary, not {beta!r}")
-        truncation, weights = math.log((1 - beta) * others / beta), checked_prior(chosen.prior, embeddings)
-        return Shape(embeddings, metric, weights, truncation=truncation, floor=chosen.floor)
+        truncation = math.log((1 - beta) * others / beta)
+        return Shape(embeddings, metric, uniform(embeddings), truncation=truncation)

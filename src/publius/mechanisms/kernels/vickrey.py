@@ -46,7 +46,6 @@ class Vickrey(Kernel):
     name = "vickrey"
 
     Parameters = VickreyParameters
-    range_of = Laplace.name
 
     def __init__(
         self, embeddings: Embeddings, *, epsilon: float, metric: str = EUCLIDEAN, **parameters: Any

@@ -1,4 +1,4 @@
-"""The crowd: (epsilon, delta) of n documents that are released as rows without ids and without order.
+"""Shuffling: (epsilon, delta) of n documents that are released as rows without ids and without order.
 
 Each document becomes one of M outcomes, and P(k) >= 1 / Z for every outcome k of every document, Z = e^B + M - 1. So
 a row is, with probability M / Z, drawn uniformly whatever its document is: the rows of the others that are drawn so
@@ -13,7 +13,7 @@ With c_x, c_y the counts at x and y and N the number of uniform rows and the tar
     ratio = (N + (e^B - 1) c_x) / (N + (e^B - 1) c_y).
 
 The counts of the other n - 1 rows at x, at y and elsewhere are multinomial with probabilities 1/Z, 1/Z and (M - 2)/Z;
-the target's row is at x, y or elsewhere with e^B/Z, 1/Z and (M - 2)/Z. `Crowd` sums over all of it. Where that would
+the target's row is at x, y or elsewhere with e^B/Z, 1/Z and (M - 2)/Z. `Shuffling` sums over all of it. Where that would
 be too long, counts are put in bins and stand at the edge that raises the ratio: the ratio grows with c_x and falls
 with c_y and with the number elsewhere, and with more at x the others are stochastically fewer, so the sum only grows.
 What is left out of the sums is added to delta. The results are above the exact ones by less than 1 %.
@@ -32,10 +32,10 @@ from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
 
 LARGEST_DELTA: Final = 1e-6
-LARGEST_CROWD: Final = 10_000_000
-"""More documents are counted as so many: a larger crowd never hides less."""
+MOST_DOCUMENTS: Final = 10_000_000
+"""More documents are counted as so many: more never hide less."""
 
-LARGEST_BOUND: Final = 30.0
+LARGEST_EPSILON: Final = 30.0
 
 _LEFT_OUT: Final = 1e-14
 """Probability of the counts that are left out, on each side of each count."""
@@ -64,8 +64,8 @@ def default_delta(documents: int) -> float:
 
 @final
 @dataclass(frozen=True)
-class CrowdGuarantee:
-    """The promise of a release of rows without ids, order and kept fields, to each person.
+class ShuffledGuarantee:
+    """What rows without ids, order and kept fields promise to each person.
 
     If all documents of one person are replaced one for one, whatever is seen of the release is at most exp(epsilon)
     times as probable, but for a probability of ``delta``. How many rows there are is public.
@@ -73,7 +73,7 @@ class CrowdGuarantee:
     Attributes:
         documents: n, the number of rows.
         documents_per_author: c, the most rows of one person.
-        epsilon: the person's, in nats; at most c times the bound of one document.
+        epsilon: the person's; at most c times epsilon of one document.
         delta: the person's.
     """
 
@@ -81,55 +81,44 @@ class CrowdGuarantee:
     documents_per_author: int
     epsilon: float
     delta: float
-    level: ClassVar[str] = "author"
-
-    @property
-    def as_json(self) -> dict[str, float]:
-        """As it stands in a manifest."""
-        return {
-            "documents": self.documents,
-            "documents_per_author": self.documents_per_author,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-        }
 
 
 @final
-class Crowd:
+class Shuffling:
     """The exact trade of epsilon and delta for ``documents`` rows of M-ary randomized response, rounded up.
 
     Args:
-        bound: B, nats between any two documents; must hold with the fixed Z above.
+        epsilon: B, of one document; must hold with the fixed Z above.
         outcomes: M, *every* outcome that a row can show.
         documents: n, the rows of the release, the target's included.
 
     Raises `UsageError` for numbers that do not exist.
     """
 
-    def __init__(self, bound: float, outcomes: int, documents: int) -> None:
-        if not 0 < bound <= LARGEST_BOUND:
-            raise UsageError(f"a bound must be greater than 0 and at most {LARGEST_BOUND:g}, not {bound!r}")
+    def __init__(self, epsilon: float, outcomes: int, documents: int) -> None:
+        if not 0 < epsilon <= LARGEST_EPSILON:
+            raise UsageError(f"epsilon must be greater than 0 and at most {LARGEST_EPSILON:g}, not {epsilon!r}")
         _check_count("outcomes", outcomes)
         _check_count("documents", documents)
-        self.bound, self.outcomes, self.documents = float(bound), outcomes, documents
-        self._gain = math.expm1(bound) * (1 + 1e-14)
+        self.epsilon, self.outcomes, self.documents = float(epsilon), outcomes, documents
+        self._gain = math.expm1(epsilon) * (1 + 1e-14)
         self._chance = 1 / (self._gain + outcomes)  # 1 / Z: of a uniform row at x
-        self._losses = self.bound * np.exp(-_LOSS_STEP * np.arange(self._steps))
+        self._losses = self.epsilon * np.exp(-_LOSS_STEP * np.arange(self._steps))
         self._masses = np.zeros(self._steps)
         self._missing = _ROUNDING
         if outcomes > 1:
-            self._sum(min(documents, LARGEST_CROWD) - 1)
+            self._sum(min(documents, MOST_DOCUMENTS) - 1)
         self._above = np.cumsum(self._masses)
         self._scaled = np.cumsum(self._masses * np.exp(-self._losses))
 
     @property
     def _steps(self) -> int:
-        return math.ceil(math.log(self.bound / min(_SMALLEST_LOSS, self.bound / 2)) / _LOSS_STEP)
+        return math.ceil(math.log(self.epsilon / min(_SMALLEST_LOSS, self.epsilon / 2)) / _LOSS_STEP)
 
     # What is asked -------------------------------------------------------------------------------------------
 
     def delta_at(self, epsilon: float, *, documents_per_author: int = 1) -> float:
-        """The smallest delta that holds for a person at ``epsilon`` nats, rounded up; 0 from c times the bound on.
+        """The smallest delta that holds for a person at ``epsilon``, rounded up; 0 from c times epsilon on.
 
         A person with c documents has c steps from one collection to the other: delta(epsilon / c) of one document
         times (e^epsilon - 1) / (e^(epsilon / c) - 1), the sum of the factors e^(i epsilon / c), i < c.
@@ -138,13 +127,13 @@ class Crowd:
         if not (math.isfinite(epsilon) and epsilon >= 0):
             raise UsageError(f"epsilon must be a number from 0, not {epsilon!r}")
         share = epsilon / documents_per_author
-        if share >= self.bound or self.outcomes == 1:
+        if share >= self.epsilon or self.outcomes == 1:
             return 0.0
         delta = self._one(share) * _steps_factor(share, documents_per_author) * (1 + 1e-12)
         return min(1.0, delta)
 
     def epsilon_at(self, delta: float | None = None, *, documents_per_author: int = 1) -> float:
-        """The smallest epsilon at which a person's delta is at most ``delta``, rounded up; c times the bound at most.
+        """The smallest epsilon at which a person's delta is at most ``delta``, rounded up; c times epsilon at most.
 
         The default delta is `default_delta`. `UsageError` for a delta that is no number from 0 to 1.
         """
@@ -154,8 +143,8 @@ class Crowd:
             raise UsageError(f"delta must be a number from 0 and below 1, not {delta!r}")
         if self.outcomes == 1:
             return 0.0
-        grid = [0.0, *(self.bound * np.geomspace(1e-6, 1, _GRID)).tolist()]
-        grid[-1] = self.bound
+        grid = [0.0, *(self.epsilon * np.geomspace(1e-6, 1, _GRID)).tolist()]
+        grid[-1] = self.epsilon
 
         def holds(share: float) -> bool:
             return (
@@ -172,18 +161,18 @@ class Crowd:
             low, high = (low, middle) if holds(middle) else (middle, high)
         return float(high * documents_per_author)
 
-    def guarantee(self, delta: float | None = None, *, documents_per_author: int = 1) -> CrowdGuarantee:
-        """The promise to a person with at most so many documents, at the delta that is stated to him."""
+    def guarantee(self, delta: float | None = None, *, documents_per_author: int = 1) -> ShuffledGuarantee:
+        """The promise to a person with at most so many documents, at the delta that is stated."""
         delta = default_delta(self.documents) if delta is None else delta
         if documents_per_author > self.documents:
             raise UsageError(
                 f"an author of {self.documents:,} documents cannot have {documents_per_author:,} of them"
             )
         epsilon = self.epsilon_at(delta, documents_per_author=documents_per_author)
-        return CrowdGuarantee(self.documents, documents_per_author, epsilon, delta)
+        return ShuffledGuarantee(self.documents, documents_per_author, epsilon, delta)
 
     def _one(self, epsilon: float) -> float:
-        """Delta of one document at ``epsilon`` below the bound."""
+        """Delta of one document at an ``epsilon`` below that of one."""
         count = len(self._losses) - int(np.searchsorted(self._losses[::-1], epsilon, side="right"))
         if count == 0:
             return self._missing * _INACCURACY
@@ -244,7 +233,7 @@ class Crowd:
         above = ratios > 1
         losses = np.log(ratios[above]) * (1 + 1e-13)
         # A loss between two of the list counts as the larger one, one below all of them as the smallest.
-        places = np.floor(np.log(self.bound / np.minimum(losses, self.bound)) / _LOSS_STEP - 1e-9).astype(
+        places = np.floor(np.log(self.epsilon / np.minimum(losses, self.epsilon)) / _LOSS_STEP - 1e-9).astype(
             np.int64
         )
         places = np.clip(places, 0, self._steps - 1)
@@ -293,58 +282,3 @@ def _steps_factor(share: float, documents: int) -> float:
 def _check_count(name: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError(f"the number of {name} must be a whole number from 1, not {value!r:.40}")
-
-
-@final
-@dataclass(frozen=True)
-class ShareEstimate:
-    """How much of a collection a prototype stands for, from the released rows.
-
-    Attributes:
-        share: without bias, so that it may be below 0 or above 1.
-        deviation: its standard deviation is at most this, the share being as estimated.
-        low, high: between 0 and 1; for all prototypes together they hold with the level that was asked for.
-    """
-
-    share: float
-    deviation: float
-    low: float
-    high: float
-
-
-def unbiased_shares(
-    counts: Sequence[int],
-    bound: float,
-    outcomes: int,
-    rows: int,
-    *,
-    level: float = 0.95,
-    shared: Sequence[int] | None = None,
-) -> list[ShareEstimate]:
-    """The share of documents behind each outcome of randomized response, from how often each was printed.
-
-    A row shows k with probability (1 + (e^B - 1) q_k) / Z, Z = e^B + M - 1, q the law of its document, so the mean of
-    q_k over all documents is (Z count_k / n - 1) / (e^B - 1) in the mean. A count is a sum of independent rows of
-    different chances, which varies less than a binomial one (Hoeffding 1956): so the intervals of Clopper and Pearson
-    hold, here for all M ``outcomes`` together (each at 1 - (1 - level) / M). ``counts`` may be those of some of them.
-    The noise alone is covered: what the documents themselves are a sample of is another question. ``shared`` says of
-    how many outcomes each count is the sum, such as of all that have one label; by default of one.
-
-    Raises `UsageError` for a level that is not between 0 and 1.
-    """
-    from scipy.special import betainccinv, betaincinv  # beta.ppf and beta.isf, without an import of 0.7 s
-
-    if not 0 < level < 1:
-        raise UsageError(f"a level must be a number between 0 and 1, not {level!r}")
-    gain = math.expm1(bound)
-    floor, free = 1 / (gain + outcomes), gain / (gain + outcomes)
-    tail = (1 - level) / (2 * outcomes)
-    estimates = []
-    for count, together in zip(counts, shared or [1] * len(counts), strict=True):
-        low = float(betaincinv(count, rows - count + 1, tail)) if count else 0.0
-        high = float(betainccinv(count + 1, rows - count, tail)) if count < rows else 1.0
-        rate = count / rows
-        deviation = (rate * (1 - rate) / rows) ** 0.5 / free
-        share, least, most = ((each - together * floor) / free for each in (rate, low, high))
-        estimates.append(ShareEstimate(share, deviation, min(1.0, max(0.0, least)), max(0.0, min(1.0, most))))
-    return estimates
