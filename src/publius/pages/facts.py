@@ -140,7 +140,10 @@ def command_of(manifest: Any) -> str:
         parts = ["publius summarize FILE --author-field COLUMN"]
         if manifest.classifier is not None:
             parts.append(f"--classifier {shlex.quote(manifest.classifier.name)}")
-        parts += [f"--by {shlex.quote(f'{name}={_typed(values)}')}" for name, values in manifest.by.items()]
+        parts += [
+            f"--by {shlex.quote(f'{name}={_typed(_declared(values))}')}"
+            for name, values in manifest.by.items()
+        ]
     elif kind == "labels":
         parts = ["publius label FILE", *_classifier(manifest)]
     else:
@@ -162,13 +165,18 @@ def command_of(manifest: Any) -> str:
 
 
 def _classifier(manifest: Any) -> list[str]:
-    values = [label for label in manifest.labels if label != "other"]
+    values = _declared(manifest.labels)
     typed = "@LABELS" if len(values) > _LABELS_TYPED else _typed(values)
     if manifest.classifier.kind == "values":
         return [f"--field {shlex.quote(manifest.field or 'COLUMN')} --labels {shlex.quote(typed)}"]
     if manifest.classifier.kind == "names":
         return [f"--labels {shlex.quote(typed)}" + " --labels-after-texts" * manifest.labels_after_texts]
     return [f"--classifier {shlex.quote(manifest.classifier.name)}"]
+
+
+def _declared(values: Sequence[str]) -> list[str]:
+    """What somebody typed: "other" is always there."""
+    return [value for value in values if value != "other"]
 
 
 def _typed(values: Sequence[str]) -> str:

@@ -1,0 +1,220 @@
+"""``release.html`` and ``README.txt``: short, true to the manifest, unprotected things first, the same every time."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from html_pages import HOSTILE, Balanced
+from manifests import EXPERIMENT, MADE, labels_of, summary_of, table_of, values_of, words_of
+from publius.pages.facts import command_of, facts_of
+from publius.pages.page import render, write_release_pages
+from publius.privacy.promise import factor_text, label_kept, meaning, on_average, percent, promise, rounded_up
+from publius.releases.manifest import AuthorFacts
+
+FOLDED = '<section class="folded"'
+
+
+def pages(folder, manifest, row):
+    table = table_of(manifest) if hasattr(manifest, "labels") else None
+    folder.mkdir(exist_ok=True)
+    write_release_pages(folder, manifest, row=row, table=table)
+    return (folder / "release.html").read_text(), (folder / "README.txt").read_text()
+
+
+def side_of(page):
+    """What is read on the printed side: pictures by the text in them."""
+    assert re.search(r"<main>\s*<section", page)
+    side = page[page.index("<section") : page.index(FOLDED)]
+    side = re.sub("<desc.*?</desc>|<title.*?</title>", " ", side, flags=re.DOTALL)
+    return " ".join(re.sub("<[^>]+>", " ", side).split())
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_pages_are_short(tmp_path, name):
+    page, read_me = pages(tmp_path, *MADE[name])
+    assert len(side_of(page).split()) < 600
+    assert len(read_me.split("DOCUMENTS BY LABEL")[0].split()) < 250
+    found = Balanced(page)
+    assert (found.open, found.wrong) == ([], [])
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_pages_say_what_stands_in_the_manifest(tmp_path, name):
+    manifest, row = MADE[name]
+    page, read_me = pages(tmp_path, manifest, row)
+    side = side_of(page)
+    assert f"epsilon = {manifest.epsilon:g}" in side
+    assert f"{manifest.documents:,} documents" in side
+    assert f"{manifest.documents:,} DOCUMENTS" in read_me
+    assert manifest.promise in page
+    for each in manifest.public:
+        assert each.sha256 in page
+    assert manifest.publius_version in page
+    if manifest.private:
+        assert meaning(manifest) in read_me.replace("\n", " ")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_same_manifest_makes_the_same_bytes(tmp_path, name):
+    assert pages(tmp_path / "a", *MADE[name]) == pages(tmp_path / "b", *MADE[name])
+
+
+def test_what_is_unprotected_stands_first(tmp_path):
+    page, read_me = pages(tmp_path, *MADE["ids and kept"])
+    side = side_of(page)
+    first = side.index("Not protected")
+    assert first < side.index("epsilon =")
+    assert "own ids" in side[first:]
+    assert "district , year" in side or "district, year" in side
+    assert "chosen after looking at the texts" in side
+    assert read_me.index("NOT PROTECTED") < read_me.index("WHAT IT PROMISES")
+    assert "Not protected" not in side_of(pages(tmp_path, *MADE["3 labels"])[0])
+
+
+def test_an_experiment_says_so_before_all(tmp_path):
+    page, read_me = pages(tmp_path, *MADE["experiment"])
+    assert side_of(page).startswith("NOT PRIVATE")
+    assert "Nobody: this is an experiment" in page
+    assert read_me.startswith("NOT PRIVATE")
+    assert facts_of(labels_of(3, private=False), None, None)["warning"] == "NOT PRIVATE"
+    assert promise(labels_of(3, **EXPERIMENT)) == "NOT PRIVATE: REPRODUCIBLE. Nothing is promised."
+
+
+def test_a_real_row_is_shown_and_long_ones_are_cut(tmp_path):
+    row = MADE["100 labels"][1]
+    assert '"bag": {"about": 5' in facts_of(labels_of(3), row, None)["row"]
+    assert "… 2 more words" in facts_of(labels_of(3), row, None)["row"]
+    assert json.loads(facts_of(labels_of(3), {"id": "1", "label": "x"}, None)["row"]) == {
+        "id": "1",
+        "label": "x",
+    }
+    assert len(facts_of(labels_of(3), {"id": "1", "text": "x" * 1000}, None)["row"]) < 100
+
+
+def test_what_authors_wrote_is_escaped(tmp_path):
+    manifest = labels_of(3, ids=True, kept=(HOSTILE,), labels=(HOSTILE, "b", "other"))
+    page, read_me = pages(tmp_path, manifest, {"id": HOSTILE, "label": HOSTILE})
+    assert "<script" not in page
+    assert "<img" not in page
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028]", page + read_me)
+
+
+def test_the_picture_of_accuracy_has_the_released_share_and_names_best_and_worst(tmp_path):
+    manifest, row = MADE["21 labels"]
+    kept = label_kept(5.0, 21)
+    facts = facts_of(manifest, row, None)
+    first = facts["accuracy_bars"][0]
+    assert first["label"] == "all labels"
+    assert first["value"] == pytest.approx(0.75 * kept + 0.25 * (1 - kept) / 20)
+    assert first["low"] < first["value"] < first["high"] < first["pale"]
+    assert [each["label"] for each in facts["accuracy_bars"][1:]] == [
+        *(f"subject {n}" for n in range(4)), *(f"subject {n}" for n in range(16, 20)), "other",
+    ]  # fmt: skip
+    page = pages(tmp_path, manifest, row)[0]
+    for name, share in manifest.classifier.accuracy.by_label.items():
+        assert re.search(f'{name}</bdi></td><td class="n">{percent(share)}', page)
+
+
+def test_without_an_author_column_the_page_says_what_five_documents_mean(tmp_path):
+    assert "for 5 documents epsilon is 25" in side_of(pages(tmp_path, *MADE["3 labels"])[0])
+    five = labels_of(3, author=AuthorFacts(documents=5, epsilon=25.0))
+    side = side_of(pages(tmp_path, five, None)[0])
+    assert "at most 5 documents leave" in side
+    assert "Authors of 5 documents: epsilon 25" in side
+
+
+@given(st.floats(0.01, 20), st.integers(2, 400), st.integers(2, 2000))
+def test_what_epsilon_means_by_brute_force(epsilon, labels, candidates):
+    """Candidates whose answers are spread over the labels: the best guess from a row, over all rows and texts."""
+    kept, other = label_kept(epsilon, labels), (1 - label_kept(epsilon, labels)) / (labels - 1)
+    there = min(candidates, labels)
+    right = there * kept / candidates + (labels - there) * other / candidates
+    assert on_average(epsilon, labels, candidates) == pytest.approx(min(right, 1), rel=1e-9)
+    assert kept + (labels - 1) * other == pytest.approx(1)
+
+
+def test_meaning_in_one_line_of_each_kind():
+    assert meaning(labels_of(21)) == (
+        "Noise changes 12 % of labels (about 147 of 1,234); a row changes the odds between two texts by at most "
+        "149 times."
+    )
+    assert meaning(summary_of()).endswith("with probability at most 74 %.")
+    assert meaning(words_of()) == (
+        "Exponent between two texts that differ in one word: at most 2.31 by its nearest, 61.7 by a typical other."
+    )
+    assert "400 times their distance" in meaning(words_of(nearest_pair=None, typical_pair=None))
+    assert "no proof" in meaning(words_of(evidence="none"))
+    assert "declared values" in meaning(values_of())
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if name != "experiment"])
+def test_the_promise_names_its_unit_and_what_is_added(name):
+    said = promise(MADE[name][0])
+    assert "further release of a document adds" in said
+    assert ("Not protected" in said) == (name in ("ids and kept", "ordered"))
+
+
+def test_numbers_are_rounded_to_the_safe_side():
+    assert rounded_up(2.9101) == "2.92"
+    assert percent(0.12941, up=True) == "13 %"
+    assert percent(0.9933072, up=True) == "99.34 %"
+    assert percent(1) == "100 %"
+    assert factor_text(5.0) == "149"
+    assert factor_text(800.0) == "exp(800)"
+
+
+@given(st.floats(1e-9, 1e12), st.integers(1, 6))
+def test_a_limit_is_never_rounded_down(value, digits):
+    assert float(rounded_up(value, digits).replace(",", "")) >= value
+    assert float(rounded_up(value, digits).replace(",", "")) <= value * (1 + 10.0 ** (1 - digits)) * (
+        1 + 1e-9
+    )
+
+
+def test_commands_repeat_the_settings():
+    assert command_of(values_of(kept=("a b",))) == (
+        "publius label FILE --field status --labels open,closed --epsilon 7 --keep 'a b' --output FOLDER"
+    )
+    named = labels_of(
+        3,
+        labels=("a,b", "c", "other"),
+        classifier=msgspec.structs.replace(labels_of(3).classifier, kind="names"),
+    )
+    assert "--labels '\"a,b\",c'" in command_of(named)
+    assert "--length 40 --mechanism laplace --epsilon 10" in command_of(words_of())
+    assert "--by district=North,South --epsilon 1" in command_of(summary_of())
+
+
+@pytest.mark.long
+@pytest.mark.skipif(
+    shutil.which("chromium") is None or shutil.which("pdfinfo") is None, reason="needs chromium, pdfinfo"
+)
+@pytest.mark.parametrize("name", MADE)
+def test_a_page_prints_on_one_side(tmp_path, name):
+    pages(tmp_path, *MADE[name])
+    pdf = tmp_path / "page.pdf"
+    subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/home",
+         "--no-pdf-header-footer", f"--print-to-pdf={pdf}", f"file://{tmp_path}/release.html"],
+        check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    said = subprocess.run(["pdfinfo", str(pdf)], check=True, capture_output=True, text=True).stdout
+    assert re.search("Pages: +1\n", said)
+
+
+def test_a_summary_has_a_side_for_the_page_to_sign():
+    signed = {
+        "curator": True, "purpose": None, "recipient": None, "contact": None, "review": None, "evaluation": None,
+        "counted": None, "digest": "f" * 64,
+    }  # fmt: skip
+    page = render("release.html", facts_of(summary_of(), None, None) | {"signed": signed})
+    side = side_of(page)
+    assert "2,000 authors" in side
+    assert "(to be completed)" in side
+    assert len(side.split()) < 600
