@@ -103,7 +103,7 @@ def _blocks(count):
     return [system_rng().integers(0, 2**63) for _ in range(count)]
 
 
-@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+@pytest.mark.parametrize("method", ["forkserver", pytest.param("spawn", marks=pytest.mark.long)])
 def test_no_block_repeats_in_processes(method):
     _blocks(1)  # the parent has drawn before: a fork must not inherit anything
     with multiprocessing.get_context(method).Pool(4) as pool:
