@@ -27,15 +27,24 @@ def sign(
 
     Parameters
     ----------
-    release: Folder of a release that was made here.
-    output: The curator's page (HTML), which stays with the curator.
-    public_page: A page for recipients: nothing counted in the private file.
-    purpose: What the release may be used for.
-    recipient: Who receives it.
-    contact: Whom recipients may ask.
-    review: When to look at it again.
-    texts: The private file: counts authors and small cells, for the curator only.
-    evaluation: Folder of publius evaluate, at the epsilon of the release.
+    release
+        Folder of a release that was made here.
+    output
+        The curator's page (HTML), which stays with the curator.
+    public_page
+        A page for recipients: nothing counted in the private file.
+    purpose
+        What the release may be used for.
+    recipient
+        Who receives it.
+    contact
+        Whom recipients may ask.
+    review
+        When to look at it again.
+    texts
+        The private file: counts authors and small cells, for the curator only.
+    evaluation
+        Folder of publius evaluate, at the epsilon of the release.
     """
     from publius.cli import console
     from publius.releases.sign import sign as write
@@ -69,9 +78,12 @@ def verify(release: File, page: File | None = None, *, json: bool = False) -> in
 
     Parameters
     ----------
-    release: Folder of a release.
-    page: A page that publius sign has written.
-    json: Print one JSON object.
+    release
+        Folder of a release.
+    page
+        A page that publius sign has written.
+    json
+        Print one JSON object.
     """
     from publius.cli import console
     from publius.releases.sign import verify as check

@@ -1,0 +1,242 @@
+"""``publius sign`` and ``publius verify``: what was made here, whole; what was counted stays with the curator."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from html_pages import HOSTILE, Balanced
+from manifests import BAG, MADE, drawn, labels_of, summary_of, values_of, words_of
+from publius.classifiers.values import Values
+from publius.errors import DataError, PolicyError, UsageError
+from publius.releases.manifest import ClassifierFacts
+from publius.releases.sign import sign, verify
+from publius.settings import People
+
+ROWS = [{"id": str(number), "label": "open"} for number in range(1, 13)]
+
+
+def side_of(path):
+    page = path.read_text()
+    side = page[page.index("<section") : page.index('<section class="folded"')]
+    side = re.sub("<desc.*?</desc>|<title.*?</title>", " ", side, flags=re.DOTALL)
+    return " ".join(re.sub("<[^>]+>", " ", side).split())
+
+
+@pytest.fixture
+def values(tmp_path):
+    """12 documents of a declared column, with a kept one."""
+    classifier = ClassifierFacts(name="status", kind="values", sha256=Values(["open", "closed"]).sha256)
+    return drawn(tmp_path / "values", values_of(kept=("district",), classifier=classifier), ROWS)
+
+
+@pytest.fixture
+def private(tmp_path):
+    """Author a1 wrote 8 documents, b1 two, three others one each; "closed" was written by two."""
+    rows = [{"status": "open", "author": "a1", "district": "North"}] * 7
+    rows += [{"status": "open", "author": f"b{n}", "district": "North"} for n in range(4)]
+    rows += [{"status": "closed", "author": name, "district": "North"} for name in ("A1 ", "b1")]
+    path = tmp_path / "private.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def words(tmp_path):
+    return drawn(tmp_path / "words", words_of(), [BAG])
+
+
+def evaluation(folder, **more):
+    def interval(share):
+        return {"share": share, "low": share - 0.05, "high": share + 0.05}
+
+    def attack(name, found, epsilon=10.0, task="author"):
+        return {
+            "attacker": name, "knows": "other texts of the authors", "task": task, "epsilon": epsilon, "authors": 120,
+            "identified": interval(found), "baseline": interval(0.1), "clear": interval(0.7), "more": "is ignored",
+        }  # fmt: skip
+
+    attacks = [
+        attack("style", 0.12),
+        attack("words", 0.23),
+        attack("words", 0.99, epsilon=20.0),
+        attack("topic", 0.9, task="topic"),
+    ]
+    folder.mkdir()
+    facts = {
+        "as_is": False,
+        "candidates": 50.0,
+        "command": "publius evaluate FILE",
+        "attackers": attacks,
+        "kind": "words",
+    }
+    (folder / "results.json").write_text(json.dumps(facts | more))
+    return folder
+
+
+SAID = {
+    "purpose": "research",
+    "recipient": "an institute",
+    "contact": "a@example.org",
+    "review": "2027-12-01",
+}
+
+
+def test_the_curators_page_and_the_recipients(tmp_path, values, private):
+    curator, public = tmp_path / "sign.html", tmp_path / "public.html"
+    sign(values, curator, texts=private, people=People(author_field="author"), public_page=public, **SAID)
+    mine, theirs = side_of(curator), side_of(public)
+    assert "authors 5" in mine
+    assert "with 1 document 3" in mine
+    assert "with 2 to 5 1" in mine
+    assert "with 6 to 20 1" in mine
+    assert "district with fewer than five authors 1 of 2" in mine
+    assert "Signature" in mine
+    for said in SAID.values():
+        assert said in mine
+    assert "Counted" not in public.read_text()
+    assert "fewer than five" not in public.read_text()
+    assert "Signature" not in theirs
+    assert "2027-12-01" not in theirs
+    assert "a@example.org" in theirs
+    for page in (curator, public):
+        assert len(side_of(page).split()) < 600
+        found = Balanced(page.read_text())
+        assert (found.open, found.wrong) == ([], [])
+        assert verify(values, page).page is True
+    assert curator.stat().st_mode & 0o777 == 0o600
+
+
+def test_without_an_author_column_each_document_counts(tmp_path, values, private):
+    sign(values, tmp_path / "sign.html", texts=private)
+    said = side_of(tmp_path / "sign.html")
+    assert "documents 13" in said
+    assert "1 of 2" in said
+    assert "(to be completed)" in said
+
+
+def test_a_file_that_was_not_released_is_refused(tmp_path, values, private):
+    private.write_text("\n".join(private.read_text().splitlines()[:3]))
+    with pytest.raises(DataError, match="3 documents and the release 12 rows"):
+        sign(values, tmp_path / "sign.html", texts=private)
+    assert not (tmp_path / "sign.html").exists()
+
+
+def test_a_classifier_that_has_changed_is_refused(tmp_path, private):
+    other = drawn(tmp_path / "other", values_of(), ROWS)
+    with pytest.raises(DataError, match="is not the one that answered"):
+        sign(other, tmp_path / "sign.html", texts=private)
+
+
+def test_who_was_identified_stands_on_both_pages(tmp_path, words):
+    found = evaluation(tmp_path / "found")
+    curator, public = tmp_path / "sign.html", tmp_path / "public.html"
+    sign(words, curator, evaluation=found, public_page=public)
+    for page in (curator, public):
+        text = page.read_text()
+        assert (
+            "words: clear 70 % (65 % to 75 %), protected 23 % (18 % to 28 %), baseline 10 % (5 % to 15 %)"
+            in text
+        )
+        assert "99 %" not in text.split("Who was identified")[1].split("</figure>")[0]
+        assert "50 candidates" in side_of(page)
+        assert len(side_of(page).split()) < 600
+    assert "Nothing was measured" not in side_of(curator)
+    sign(words, curator)
+    assert "Nothing was measured" in side_of(curator)
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "said"),
+    [
+        ({"as_is": True}, PolicyError, "private texts as they are"),
+        ({"attackers": []}, DataError, "no attack on authors at epsilon 10"),
+        ({"attackers": 3}, DataError, "is no evaluation"),
+    ],
+)
+def test_evaluations_that_no_page_may_show(tmp_path, words, more, error, said):
+    with pytest.raises(error, match=said):
+        sign(words, tmp_path / "sign.html", evaluation=evaluation(tmp_path / "found", **more))
+
+
+def test_labels_need_no_attack(tmp_path):
+    release = drawn(tmp_path / "labels", *[MADE["3 labels"][0]], [MADE["3 labels"][1]])
+    sign(release, tmp_path / "sign.html")
+    assert "No attack is needed" in side_of(tmp_path / "sign.html")
+
+
+def test_a_summary_is_signed_and_verified(tmp_path):
+    release = drawn(tmp_path / "summary", summary_of(), [{"id": "1"}])
+    sign(release, tmp_path / "sign.html", purpose="a report")
+    assert "2,000 authors" in side_of(tmp_path / "sign.html")
+    assert verify(release, tmp_path / "sign.html").page is True
+
+
+def test_what_is_typed_is_escaped(tmp_path, words):
+    sign(words, tmp_path / "sign.html", purpose=HOSTILE, recipient=HOSTILE, contact=HOSTILE, review=HOSTILE)
+    text = (tmp_path / "sign.html").read_text()
+    assert text.count("<script") == 1
+    assert "<img" not in text
+    assert verify(words, tmp_path / "sign.html").page is True
+    forged = '</dd><script type="application/json" id="publius">{"manifest_sha256": "00"}</script>'
+    sign(words, tmp_path / "sign.html", purpose=forged)
+    assert verify(words, tmp_path / "sign.html").page is True
+
+
+def test_what_was_not_made_here_is_refused(tmp_path, words, monkeypatch):
+    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "elsewhere"))
+    with pytest.raises(PolicyError, match="was not made by this installation, or was changed"):
+        sign(words, tmp_path / "sign.html")
+    assert verify(words).here is False
+
+
+@pytest.mark.parametrize("change", ["other bytes", "one file more", "one file less", "an empty folder more"])
+def test_a_folder_that_was_changed_is_refused(tmp_path, words, change):
+    if change == "other bytes":
+        (words / "bags.jsonl").write_text("{}\n")
+    elif change == "one file more":
+        (words / "note.txt").write_text("")
+    elif change == "one file less":
+        (words / "README.txt").unlink()
+    else:
+        (words / "folder").mkdir()
+    for work in (lambda: verify(words), lambda: sign(words, tmp_path / "sign.html")):
+        with pytest.raises(DataError):
+            work()
+
+
+def test_a_page_does_not_make_the_folder_another(tmp_path, words):
+    for output in (words / "sign.html", words / "deeper" / "sign.html"):
+        with pytest.raises(UsageError, match="lies in the release"):
+            sign(words, output)
+    with pytest.raises(UsageError, match="lies in the release"):
+        sign(words, tmp_path / "sign.html", public_page=words / "public.html")
+    with pytest.raises(UsageError, match="two names"):
+        sign(words, tmp_path / "sign.html", public_page=tmp_path / "sign.html")
+    with pytest.raises(UsageError, match="at most 240"):
+        sign(words, tmp_path / "sign.html", purpose="x" * 241)
+    assert verify(words).files == 4
+
+
+def test_the_command_line(tmp_path, run, words):
+    page = tmp_path / "sign.html"
+    code, out, err = run("sign", words, "--output", page, "--purpose", "research")
+    assert code == 0
+    assert "for you only" in out
+    assert "To be completed: --recipient, --contact, --review." in err
+    assert run("verify", words)[0] == 0
+    code, out, _ = run("verify", words, page, "--json")
+    assert code == 0
+    assert json.loads(out) == {"files": 4, "here": True, "page": True}
+    other = drawn(tmp_path / "other", labels_of(3), [{"id": "1", "label": "other"}])
+    assert run("verify", other, page)[0] == 1
+    assert run("verify", words, words / "release.html")[0] == 65
+    copy = shutil.copytree(words, tmp_path / "copy")
+    assert run("verify", copy, page)[0] == 0
+    (copy / "bags.jsonl").write_text("")
+    assert run("verify", copy, page)[0] == 65
+    assert run("sign", copy, "--output", page)[0] == 65
+    assert run("verify", tmp_path, page)[0] == 74
+    for command in ("sign", "verify"):
+        assert len(run(command, "--help")[1].splitlines()) <= 50
