@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from types import SimpleNamespace
 
-from toy import sentence
+from toy import WORDS, sentence
 
 import publius
 from publius.documents.corpus import open_corpus
+from publius.noise.randomness import seeded_rng
 from publius.releases.run import protect_corpus
 from publius.settings import Leaving, Run
 
@@ -17,9 +18,8 @@ AUTHORS = ("Ada", "Bob", "Cleo", "Dan", "Eve")
 
 @cache
 def _embeddings():
-    from vocabularies import toy_embeddings
-
-    return toy_embeddings()
+    vectors = seeded_rng(3).standard_normal((len(WORDS), 5)).astype("float32")
+    return publius.Embeddings.from_arrays(WORDS, vectors, name="toy")
 
 
 def values():
@@ -95,8 +95,12 @@ class FixedDraw:
         self._mechanism = mechanism
         self.calls = []
 
+    @property
+    def __class__(self):
+        return type(self._mechanism)
+
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("__") or name == "_mechanism":
             raise AttributeError(name)
         return getattr(self._mechanism, name)
 

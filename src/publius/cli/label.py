@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def label(
     file: File,
-    *,
+    *more: File,
     classifier: str | None = None,
     labels: str | None = None,
     field: str | None = None,
@@ -35,17 +35,30 @@ def label(
 
     Parameters
     ----------
-    file: File or folder of documents, or -.
-    classifier: A stored classifier, the folder of a summary, or python:MODULE:NAME.
-    labels: Labels: A,B,"C D" or @FILE. Of --field its values; else the nearest name counts.
-    field: Column of declared values, released instead of a classifier's answer.
-    epsilon: Local epsilon of each document.
-    output: New folder for the release, or - for rows alone.
-    bag: Words in a bag for each row, drawn from the label's public words. Default: none.
-    documents_per_author: The most documents of an author that leave; needs --author-field.
-    encoder: Encoder for --labels: packaged, or python:MODULE:NAME.
-    labels_after_texts: Somebody chose the labels after looking at these texts; the page says so.
-    json: Print the result as JSON.
+    file
+        File or folder of documents, or -.
+    more
+        Further files, read after it.
+    classifier
+        A stored classifier, the folder of a summary, or python:MODULE:NAME.
+    labels
+        Labels: A,B,"C D" or @FILE. Of --field its values; else the nearest name counts.
+    field
+        Column of declared values, released instead of a classifier's answer.
+    epsilon
+        Local epsilon of each document.
+    output
+        New folder for the release, or - for rows alone.
+    bag
+        Words in a bag for each row, drawn from the label's public words. Default: none.
+    documents_per_author
+        The most documents of an author that leave; needs --author-field.
+    encoder
+        Encoder for --labels: packaged, or python:MODULE:NAME.
+    labels_after_texts
+        Somebody chose the labels after looking at these texts; the page says so.
+    json
+        Print the result as JSON.
     """
     from publius.cli.released import released
     from publius.errors import UsageError
@@ -56,7 +69,7 @@ def label(
     asked = _classifier(classifier, labels, field, encoder)
     mechanism = RandomizedResponse(asked, epsilon, bag=bag)
     released(
-        file,
+        [file, *more],
         mechanism,
         output,
         reading=reading if field is None else replace(reading, text_field=field, raw=True),

@@ -10,7 +10,7 @@ from publius.settings import Between, Leaving, People, Reading, Run, Words
 
 def obfuscate(
     file: File,
-    *,
+    *more: File,
     epsilon: float,
     length: int,
     output: File | None = None,
@@ -28,14 +28,24 @@ def obfuscate(
 
     Parameters
     ----------
-    file: File or folder of documents, or -.
-    epsilon: Epsilon of each word and unit of distance.
-    length: Words of every bag, N; public. Shorter documents are filled up, longer ones cut.
-    output: New folder for the release, or - for rows alone.
-    ordered: Words in the order of the text, under a weaker guarantee.
-    between: What stands unprotected between ordered words: none, stop-words, punctuation, all.
-    documents_per_author: The most documents of an author that leave; needs --author-field.
-    json: Print the result as JSON.
+    file
+        File or folder of documents, or -.
+    more
+        Further files, read after it.
+    epsilon
+        Epsilon of each word and unit of distance.
+    length
+        Words of every bag, N; public. Shorter documents are filled up, longer ones cut.
+    output
+        New folder for the release, or - for rows alone.
+    ordered
+        Words in the order of the text, under a weaker guarantee.
+    between
+        What stands unprotected between ordered words: none, stop-words, punctuation, all.
+    documents_per_author
+        The most documents of an author that leave; needs --author-field.
+    json
+        Print the result as JSON.
     """
     from publius.cli.released import released
     from publius.embeddings.embeddings import Embeddings
@@ -50,7 +60,7 @@ def obfuscate(
         kernel, length, ordered=ordered, between=between, unknown=words.unknown, stop_words=words.stop_words
     )
     released(
-        file,
+        [file, *more],
         mechanism,
         output,
         reading=reading,

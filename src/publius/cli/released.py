@@ -20,7 +20,7 @@ _ROWS = 4
 
 
 def released(
-    file: str,
+    files: list[str],
     mechanism: Mechanism,
     output: str | None,
     *,
@@ -34,21 +34,26 @@ def released(
     field: str | None = None,
     labels_after_texts: bool = False,
 ) -> None:
-    """Release the documents of ``file`` and print what came of it."""
+    """Release the documents of ``files`` and print what came of it."""
     from publius.documents.corpus import open_corpus
     from publius.documents.inspection import look
     from publius.errors import UsageError
-    from publius.files import remove_leftovers
-    from publius.privacy.ledger import Ledger
+    from publius.files import check_new_folder, remove_leftovers
     from publius.releases.run import check_run, protect_corpus
 
     if output is None:
         raise UsageError("where to? --output DIR, or --output - for rows alone")
+    if output != "-" and not run.resume:
+        check_new_folder(output)
     limited = documents_per_author is not None
     check_run(mechanism, leaving, limited=limited, c=documents_per_author, ledger=leaving.ledger is not None)
-    ledger = None if leaving.ledger is None else Ledger(leaving.ledger)
+    ledger = None
+    if leaving.ledger is not None:
+        from publius.privacy.ledger import Ledger
+
+        ledger = Ledger(leaving.ledger)
     corpus = open_corpus(
-        file,
+        files if len(files) > 1 else files[0],
         reading,
         id_field=leaving.id_field if leaving.ids else None,
         author_field=people.author_field,
