@@ -112,7 +112,9 @@ class Guarantee:
                 f"{self.size or 1}: bring both to one length N"
             )
         if self.ordered:
-            raise PolicyError("the guarantee is for words in order: give the sum of the distances word by word")
+            raise PolicyError(
+                "the guarantee is for words in order: give the sum of the distances word by word"
+            )
         return self.map(plan.distance_upper)
 
     def under(self, metric: str) -> Guarantee:

@@ -22,9 +22,8 @@ What is left out of the sums is added to delta. The results are above the exact 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -97,7 +96,9 @@ class Shuffling:
 
     def __init__(self, epsilon: float, outcomes: int, documents: int) -> None:
         if not 0 < epsilon <= LARGEST_EPSILON:
-            raise UsageError(f"epsilon must be greater than 0 and at most {LARGEST_EPSILON:g}, not {epsilon!r}")
+            raise UsageError(
+                f"epsilon must be greater than 0 and at most {LARGEST_EPSILON:g}, not {epsilon!r}"
+            )
         _check_count("outcomes", outcomes)
         _check_count("documents", documents)
         self.epsilon, self.outcomes, self.documents = float(epsilon), outcomes, documents

@@ -1,0 +1,427 @@
+"""The ledger: what releases have cost each author, and a budget that refuses when it is spent.
+
+A ledger is a SQLite file with one account per author, whatever is released of theirs (rule 9). A release is debited in
+one durable transaction, all authors or none, before anything of it is visible, and never given back: a crash can cost
+budget but never privacy. Amounts are exact rationals. The unit is epsilon (labels and summaries) or the exponent
+epsilon * N of words; releases in different metrics are charged to one sum.
+
+There is one budget whatever name reaches the file: it is locked itself, symbolic links are resolved, and a second hard link
+or a mount of the file alone is refused, since SQLite keeps its journal beside a name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sqlite3
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Final, Literal, Self, cast, final, get_args
+
+from publius.errors import BudgetError, DataError, StorageError, UsageError
+from publius.files import AnyPath, shown, storage_error
+from publius.text.author_names import author_key
+
+Unit = Literal["epsilon", "exponent"]
+Amount = int | float | Fraction
+
+_APPLICATION: Final = 0x5075624C  # "PubL"
+_VERSION: Final = 3
+_MAGIC: Final = b"SQLite format 3\0"
+_BUSY_SECONDS: Final = 60.0
+_MOST_BITS: Final = 8192
+_LONGEST_NAME: Final = 1024
+_DAMAGE: Final = (
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_CONSTRAINT,
+    sqlite3.SQLITE_FORMAT,
+)
+_SCHEMA: Final = (
+    "CREATE TABLE accounts (author TEXT PRIMARY KEY, spent TEXT NOT NULL, releases INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE debits (number INTEGER PRIMARY KEY, time TEXT NOT NULL, authors INTEGER NOT NULL, total TEXT NOT NULL)"
+    " STRICT",
+    "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What was spent on an author, and what is left."""
+
+    author: str = field(repr=False)
+    spent: Fraction
+    remaining: Fraction
+    releases: int
+
+
+@final
+class Ledger:
+    """A budget for each author, in a file that survives crashes and serves many processes.
+
+    It holds no open file: each call locks the file, checks that it is a ledger, and closes it, so it can be used after a
+    fork, from threads and in workers. A missing, foreign or damaged file is refused, never replaced.
+
+    >>> import tempfile, publius
+    >>> from pathlib import Path
+    >>> ledger = publius.Ledger.create(Path(tempfile.mkdtemp(), "budget"), budget=10)
+    >>> ledger.spend({"Ann": 4.5, "Bo": 1})
+    >>> ledger.account(" ann ").remaining
+    Fraction(11, 2)
+
+    Attributes:
+        path: the file.
+        unit: "epsilon" or "exponent".
+        budget: the most that may be spent on one author.
+    """
+
+    def __init__(self, path: AnyPath) -> None:
+        """Open the ledger at ``path``: `StorageError` when it cannot be read, `DataError` when it is none."""
+        self.path = Path(path)
+        with _opened(self.path) as connection:
+            settings = dict(connection.execute("SELECT name, value FROM settings").fetchall())
+        if set(settings) != {"unit", "budget"} or settings["unit"] not in get_args(Unit):
+            raise _damaged(self.path, "its settings are not those of a ledger")
+        self.unit = cast("Unit", settings["unit"])
+        self.budget = _amount_of(settings["budget"], self.path)
+
+    @classmethod
+    def create(cls, path: AnyPath, *, budget: Amount, unit: Unit = "epsilon") -> Self:
+        """A new ledger, readable by its owner only; `UsageError` when there is a file already, or no such unit."""
+        path = Path(path)
+        if unit not in get_args(Unit):
+            raise UsageError(
+                f"a ledger counts epsilon (labels, summaries) or exponent (words), not {unit!r:.40}"
+            )
+        settings = {"unit": unit, "budget": _text(exact_amount(budget, "the budget"))}
+        taken = UsageError(f"{shown(path)} exists: choose another name; a ledger is never replaced")
+        beside = [path.with_name(path.name + suffix) for suffix in ("", "-journal", "-wal")]
+        if any(map(os.path.lexists, beside)):
+            raise taken
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+        try:
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            try:
+                _fill(temporary, settings)
+                os.link(temporary, path)
+            finally:
+                temporary.unlink()
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except FileExistsError:
+            raise taken from None
+        except OSError as error:
+            raise error if isinstance(error, StorageError) else storage_error("create", path, error) from None
+        return cls(path)
+
+    def spend(self, charges: Mapping[str, Amount]) -> None:
+        """Debit every author's amount in one durable step, or none: call it before the release that they pay for.
+
+        Spellings of one name are one author. `BudgetError` when an account would be overspent, `UsageError` for amounts
+        or names that are none, `StorageError` when the file cannot be written.
+        """
+        totals = _totals(charges)
+        if not totals:
+            return
+        with _opened(self.path) as connection, _transaction(connection):
+            sums = self._sums(connection, totals)
+            connection.executemany("INSERT OR REPLACE INTO accounts VALUES (?, ?, ?)", sums)
+            total = sum(totals.values(), Fraction(0))
+            moment = datetime.now(UTC).isoformat(timespec="seconds")
+            facts = (moment, len(totals), _text(total))
+            connection.execute("INSERT INTO debits (time, authors, total) VALUES (?, ?, ?)", facts)
+
+    def admit(self, charges: Mapping[str, Amount]) -> None:
+        """Raise `BudgetError` if ``charges`` would overspend now, to fail early; only `spend` decides."""
+        with _opened(self.path) as connection:
+            self._sums(connection, _totals(charges))
+
+    def account(self, author: str) -> Account:
+        """The account of an author; zero if uncharged."""
+        name = _name(author)
+        with _opened(self.path) as connection:
+            spent, releases = self._spent(connection, name)
+        return Account(name, spent, self.budget - spent, releases)
+
+    def accounts(self) -> list[Account]:
+        """Every account, by name."""
+        with _opened(self.path) as connection:
+            rows = connection.execute(
+                "SELECT author, spent, releases FROM accounts ORDER BY author"
+            ).fetchall()
+        spent = [(name, _amount_of(text, self.path), releases) for name, text, releases in rows]
+        return [Account(name, amount, self.budget - amount, releases) for name, amount, releases in spent]
+
+    def check(self) -> int:
+        """Read everything: structure, caps, and that accounts and debits tell the same story; how many debits there are.
+
+        Raises `DataError` naming what is wrong.
+        """
+        with _opened(self.path) as connection:
+            if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+                raise _damaged(self.path, "SQLite's integrity check fails")
+            debits = connection.execute("SELECT authors, total FROM debits").fetchall()
+        accounts = self.accounts()
+        if any(account.remaining < 0 for account in accounts):
+            raise _damaged(self.path, "an account is over its budget")
+        debited = sum((_amount_of(total, self.path) for _, total in debits), Fraction(0))
+        spent = sum((account.spent for account in accounts), Fraction(0))
+        releases = sum(account.releases for account in accounts)
+        if spent != debited or releases != sum(authors for authors, _ in debits):
+            raise _damaged(self.path, "the accounts do not add up to the debits")
+        return len(debits)
+
+    def _spent(self, connection: sqlite3.Connection, name: str) -> tuple[Fraction, int]:
+        row = connection.execute("SELECT spent, releases FROM accounts WHERE author = ?", (name,)).fetchone()
+        return (Fraction(0), 0) if row is None else (_amount_of(row[0], self.path), row[1])
+
+    def _sums(
+        self, connection: sqlite3.Connection, totals: Mapping[str, Fraction]
+    ) -> list[tuple[str, str, int]]:
+        """What each account would have; `BudgetError` where one would be overspent."""
+        sums = []
+        for name, amount in totals.items():
+            spent, releases = self._spent(connection, name)
+            if spent + amount > self.budget:
+                error = BudgetError(
+                    f"an author has {decimal(self.budget - spent)} of {decimal(self.budget)} ({self.unit}) left, and "
+                    f"this would cost {decimal(amount)}: choose a smaller {self.unit}, or leave out who has spent it. "
+                    "Nothing was released and nothing debited"
+                )
+                error.account = name
+                raise error
+            sums.append((name, _text(spent + amount), releases + 1))
+        return sums
+
+
+def exact_amount(value: object, what: str = "an amount") -> Fraction:
+    """``value`` as an exact rational, a float as the decimal number that it is written as; `UsageError` unless > 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        raise UsageError(f"{what} must be a number, not {type(value).__name__}")
+    try:
+        exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    except (ValueError, OverflowError):
+        raise UsageError(f"{what} must be finite, not {value!r}") from None
+    if exact <= 0:
+        raise UsageError(f"{what} must be above 0: what was spent is never given back")
+    return _bounded(exact)
+
+
+def decimal(amount: Fraction) -> str:
+    """``amount`` for people."""
+    value = float(amount)
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+
+
+def _totals(charges: Mapping[str, Amount]) -> dict[str, Fraction]:
+    totals: dict[str, Fraction] = {}
+    for author, amount in charges.items():
+        name = _name(author)
+        totals[name] = totals.get(name, Fraction(0)) + exact_amount(amount)
+    return totals
+
+
+def _name(author: object) -> str:
+    name = author_key(author)
+    if name is None or len(name) > _LONGEST_NAME:
+        raise UsageError(f"an author is a text of 1 to {_LONGEST_NAME} characters")
+    return name
+
+
+def _bounded(amount: Fraction) -> Fraction:
+    if max(amount.numerator.bit_length(), amount.denominator.bit_length()) > _MOST_BITS:
+        raise UsageError("an amount has too many digits to be added exactly: give plain decimal numbers")
+    return amount
+
+
+def _text(amount: Fraction) -> str:
+    """As it is stored: hexadecimal numerator/denominator, which has no limit on digits."""
+    _bounded(amount)
+    return f"{amount.numerator:x}/{amount.denominator:x}"
+
+
+def _amount_of(text: object, path: Path) -> Fraction:
+    try:
+        numerator, denominator = str(text).split("/")
+        amount = Fraction(int(numerator, 16), int(denominator, 16))
+        if amount > 0 and _text(amount) == text:
+            return amount
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise _damaged(path, "an amount in it is not one")
+
+
+# The file -------------------------------------------------------------------------------------------------
+
+
+def _fill(path: Path, settings: Mapping[str, str]) -> None:
+    with _errors(path), contextlib.closing(_connect(path)) as connection:
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+        with _transaction(connection):
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            connection.executemany("INSERT INTO settings VALUES (?, ?)", settings.items())
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection for one operation, after a check that the file is a ledger, while nobody else has it."""
+    with _locked(path) as found:
+        try:
+            with found.open("rb") as file:
+                start = file.read(len(_MAGIC))
+        except OSError as error:
+            raise storage_error("open the ledger", path, error) from None
+        if start != _MAGIC:
+            raise _foreign(path)
+        with _errors(path), contextlib.closing(_connect(found)) as connection:
+            _check_identity(connection, path)
+            yield connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    address = path.absolute().as_uri() + "?mode=rw"  # never creates a file
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_SECONDS)
+    connection.execute("PRAGMA synchronous = EXTRA")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def _check_identity(connection: sqlite3.Connection, path: Path) -> None:
+    def pragma(name: str) -> object:
+        return connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+    if pragma("application_id") != _APPLICATION:
+        raise _foreign(path)
+    if pragma("user_version") != _VERSION:
+        raise DataError(f"{shown(path)} is a ledger of another version of Publius: use that version")
+    tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY sql").fetchall()
+    if [sql for (sql,) in tables] != sorted(_SCHEMA) or pragma("journal_mode") != "delete":
+        raise _damaged(path, "its tables are not those of a ledger")
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, with no other writer from the start; on the disk when the block has ended."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextlib.contextmanager
+def _errors(path: Path) -> Iterator[None]:
+    """SQLite's errors as ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _DAMAGE:
+            raise _damaged(path, f"SQLite reports {name}") from None
+        if code == sqlite3.SQLITE_BUSY:
+            raise StorageError(
+                f"the ledger {shown(path)} was busy for {_BUSY_SECONDS:.0f} s: try again"
+            ) from None
+        raise StorageError(
+            f"the ledger {shown(path)} cannot be used ({name}): check the permissions of the file and its folder, and "
+            "that the disk is local and has space"
+        ) from None
+
+
+def _foreign(path: Path) -> DataError:
+    return DataError(f"{shown(path)} is not a ledger: name one made with publius ledger init")
+
+
+def _damaged(path: Path, what: str) -> DataError:
+    said = f"the ledger {shown(path)} is damaged: {what}"
+    return DataError(f"{said}; restore it from a backup that is not older than the last release")
+
+
+# One name -------------------------------------------------------------------------------------------------
+
+_MOUNTS: Final = Path("/proc/self/mountinfo")
+_POINT: Final = 4  # the field of a line that holds the mount point
+_OCTAL: Final = re.compile(rb"\\([0-7]{3})")
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[Path]:
+    """The file's one true name, while nobody else has the file: no thread, process or container of this machine."""
+    try:
+        found = path.resolve(strict=True)
+        descriptor = os.open(found, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that go in a circle
+        raise storage_error(
+            "open the ledger", path, error if isinstance(error, OSError) else OSError()
+        ) from None
+    try:
+        import fcntl
+
+        end, pause = time.monotonic() + _BUSY_SECONDS, 0.0005
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise StorageError(
+                        f"the ledger {shown(path)} was busy for {_BUSY_SECONDS:g} s: try again"
+                    ) from None
+            time.sleep(pause)
+            pause = min(2 * pause, 0.016)
+        try:
+            _check_names(descriptor, found, path)
+            yield found
+        finally:  # said aloud: a child that was forked meanwhile has the descriptor too, and would keep the lock
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+    finally:
+        os.close(descriptor)
+
+
+def _check_names(descriptor: int, found: Path, path: Path) -> None:
+    """Refuse the file when it can be reached by another name, or is no longer what its name says."""
+    ours = os.fstat(descriptor)
+    try:
+        theirs = os.stat(found)
+    except OSError as error:
+        raise storage_error("open the ledger", path, error) from None
+    if (ours.st_dev, ours.st_ino) != (theirs.st_dev, theirs.st_ino):
+        raise StorageError(f"the ledger {shown(path)} was replaced while it was opened: try again")
+    if not stat.S_ISREG(ours.st_mode):
+        raise _foreign(path)
+    if ours.st_nlink != 1:
+        raise StorageError(
+            f"the ledger {shown(path)} has {ours.st_nlink} names (hard links), and what is spent under one could be "
+            "missed under another: remove all but one (find -samefile shows them), or use symbolic links"
+        )
+    if os.fsencode(found) in _mount_points():
+        raise StorageError(
+            f"the ledger {shown(path)} is mounted as a single file, and what is spent here could be missed outside: "
+            "mount the folder that holds it instead"
+        )
+
+
+def _mount_points() -> frozenset[bytes]:
+    """Where something is mounted, as this process sees it; nothing where the system does not say."""
+    try:
+        lines = [line.split(b" ") for line in _MOUNTS.read_bytes().splitlines()]
+    except OSError:
+        return frozenset()
+    points = (line[_POINT] for line in lines if len(line) > _POINT)
+    return frozenset(_OCTAL.sub(lambda code: bytes([int(code[1], 8)]), point) for point in points)
