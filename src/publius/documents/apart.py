@@ -30,8 +30,6 @@ from publius.documents.tables import decoded, whole_encoding
 from publius.errors import MissingExtraError, extra
 from publius.settings import Reading
 
-MEMORY: Final = 2**30
-"""Bytes that it may have beyond those at its start."""
 FEWEST_WORDS: Final = 20
 """A page with a picture and fewer words is a picture with a stamp."""
 _BLOCKS: Final = (
@@ -52,7 +50,9 @@ def main() -> None:
         import resource
 
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        resource.setrlimit(
+            resource.RLIMIT_AS, (used + int(sys.argv[1]), resource.getrlimit(resource.RLIMIT_AS)[1])
+        )
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while line := sys.stdin.buffer.readline():
         request = json.loads(line)
@@ -105,8 +105,11 @@ def _pdf(path: Path, request: dict[str, Any]) -> list[Any]:
 
 
 def _has_picture(page: Any) -> bool:
-    found = page.get("/Resources", {}).get_object().get("/XObject", {}).get_object()
-    return any(each.get_object().get("/Subtype") == "/Image" for each in found.values())
+    resources = page.get("/Resources")
+    found = resources.get_object().get("/XObject") if resources is not None else None
+    return found is not None and any(
+        each.get_object().get("/Subtype") == "/Image" for each in found.get_object().values()
+    )
 
 
 def _html(path: Path, request: dict[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ from publius.text.normal_form import normal_form
 _TAGS: Final = (
     "a|abbr|address|article|aside|b|big|blockquote|body|br|button|caption|center|cite|code|col|dd|del|details|div|dl|dt|"
     "em|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|img|input|ins|kbd|label|li|link|main|mark|meta|"
-    "nav|o:p|ol|option|p|pre|q|s|samp|section|select|small|span|strike|strong|sub|sup|table|tbody|td|textarea|tfoot|th|"
+    "nav|o:p|ol|option|p|pre|q|s|samp|script|section|select|small|span|strike|strong|style|sub|sup|table|tbody|td|textarea|tfoot|th|"
     "thead|time|title|tr|tt|u|ul|var|video|wbr"
 )
 _UNSEEN: Final = re.compile(
@@ -57,7 +57,7 @@ def clean(text: str, *, keep_quotes: bool = False) -> str:
     if not keep_quotes and (">" in text or "--" in text):
         text = without_quotes(text)
     if "<" in text and _TAG.search(text):
-        text = _TAG.sub("", _BLOCK.sub("\n", _UNSEEN.sub(" ", text)))
+        text = _TAG.sub("", _BLOCK.sub("\n", _UNSEEN.sub("", text)))
         text = html.unescape(text)
     elif "&" in text and ";" in text:
         text = html.unescape(text)

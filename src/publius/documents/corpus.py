@@ -194,6 +194,8 @@ def open_corpus(
     """
     opened = source if isinstance(source, Source) else Source(source)
     tables = tables_of(opened, reading)
+    if not all(table.columns for table in tables):
+        raise DataError(f"{opened.name} holds no document: check that it is the right file.")
     plans = [
         Plan(
             text=text_column(table.columns, reading.text_field, table.longest), raw=reading.raw,

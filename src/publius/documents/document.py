@@ -138,7 +138,9 @@ def _at(value: Any, steps: Sequence[str]) -> list[Any]:
 
 def columns_of(records: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     """The columns of rows that name their own, and paths in the place of columns that are nested."""
-    return tuple(dict.fromkeys(path for record in records for path in paths_of(record)))
+    found = dict.fromkeys(path for record in records for path in paths_of(record))
+    nested = {path[:at] for path in found for at, sign in enumerate(path) if sign in ".["}
+    return tuple(path for path in found if path not in nested)
 
 
 def paths_of(record: Mapping[str, Any], *, deepest: int = 4) -> list[str]:
@@ -168,6 +170,7 @@ def text_column(columns: Sequence[str], asked: str | None, longest: Callable[[],
         check_columns(columns, [asked])
         return asked
     if "text" in columns:
+        check_columns(columns, ["text"])
         return "text"
     if len(columns) == 1:
         return columns[0]

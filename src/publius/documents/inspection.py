@@ -315,7 +315,7 @@ def look(
     if empty:
         lines.append(f"{empty:,} have no words: they count as texts without any.")
     if none > looked / 5 or hardly > looked / 5:
-        of = f"{looked:,} texts" if looked == documents else f"the {looked:,} texts looked at"
+        of = f"{looked:,} texts" if looked == documents - empty else f"the {looked:,} texts looked at"
         listed = ", ".join(f"{name} {count:,}" for name, count in languages.most_common(4))
         said_of = f"no word of {none:,} of {of}" if none > looked / 5 else f"few words of {hardly:,} of {of}"
         lines.append(

@@ -21,6 +21,8 @@ from publius.settings import Reading
 
 SECONDS: Final = 60.0
 """What a file may take, and again for each 16 MiB that it has."""
+MEMORY: Final = 2**30
+"""Bytes that the process may have beyond those at its start."""
 UNREADABLE: Final = "files that cannot be read, which count as empty texts"
 PICTURES: Final = "files that are pictures, which count as empty texts: recognise their text first"
 PICTURE_PAGES: Final = "pages that are pictures, which count as empty"
@@ -151,7 +153,7 @@ class _Process:
     def __init__(self) -> None:
         self.owner = os.getpid()
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter on our own module
-            command("publius.documents.apart"), cwd=os.sep, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            command("publius.documents.apart", str(MEMORY)), cwd=os.sep, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, env=environment(LC_ALL="C.UTF-8", MALLOC_ARENA_MAX="1", OMP_NUM_THREADS="1"),
         )  # fmt: skip
 

@@ -44,7 +44,10 @@ _KINDS: Final = {
     ".feather": "arrow", ".xlsx": "sheets", ".xlsm": "sheets", ".xlsb": "sheets", ".xls": "sheets", ".ods": "sheets",
     ".docx": "docx", ".pdf": "pdf", ".html": "html", ".htm": "html", ".eml": "eml", ".mbox": "mbox",
 }  # fmt: skip
-_MAIL: Final = re.compile(r"(?:from|to|subject|date|received|return-path|delivered-to|mime-version): .*\r?\n[\w-]+:|received: ", re.IGNORECASE)
+_MAIL: Final = re.compile(
+    r"(?:from|to|subject|date|received|return-path|delivered-to|mime-version): .*\r?\n[\w-]+:|received: ",
+    re.IGNORECASE,
+)
 
 
 class File(NamedTuple):
@@ -166,7 +169,10 @@ def kind_of(path: Path, name: str) -> str:
         raise DataError(f"{shown(name)} is of a kind that is not read: save it as {_NOT_READ[suffix]}.")
     kind = _KINDS.get(suffix)
     if kind is None or kind in ("json", "jsonl"):
-        kind = kind_of_content(head_of(path), kind)
+        head = head_of(path)
+        if not head:
+            raise DataError(f"{shown(name) if name else 'the input'} is empty and holds no document.")
+        kind = kind_of_content(head, kind)
     return kind
 
 
@@ -235,6 +241,8 @@ _READERS: Final[dict[str, Callable[[Path, str, Reading], Table]]] = {
 def tables_of(source: Source, reading: Reading) -> list[Table]:
     """A table for each file, or for those files together that one reader takes."""
     tables: list[Table] = []
+    if reading.header_row is not None and reading.header_row < 1:
+        raise UsageError("--header-row counts from 1.")
     for file in source.files(subfolders=reading.subfolders):
         kind = "csv" if file.kind == "txt" and reading.delimiter else file.kind
         kind = "txt" if reading.lines and kind in ("csv", "txt") else kind

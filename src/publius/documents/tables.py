@@ -397,8 +397,6 @@ class Separated(Table):
         self.encoding = {"utf-8-sig": "utf-8"}.get(self._whole or "", self._whole)
         text = head.decode(self._whole, "ignore") if self._whole else decoded(head)
         self._skipped = (reading.header_row or 1) - 1
-        if self._skipped < 0:
-            raise UsageError("--header-row counts from 1.")
         self.delimiter = reading.delimiter and _delimiter(reading.delimiter)
         if self.delimiter is None:
             self.delimiter = most_frequent(text, self._skipped)
@@ -409,17 +407,16 @@ class Separated(Table):
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The header's."""
-        rows = itertools.islice(self._rows(), self._skipped, self._skipped + 3)
-        header = next(rows, None)
-        if header is None:
+        rows = [*itertools.islice(self._rows(), self._skipped, self._skipped + 3)]
+        header = [each.strip() for each in rows[0]] if rows else []
+        while len(header) > 1 and not header[-1]:
+            header.pop()
+        if not any(header):
             raise DataError(f"{self.name} has no row {self._skipped + 1} with names of columns.")
-        while header and not header[-1].strip() and len(header) > 1:
-            header = header[:-1]
-        following = list(rows)
-        if self.reading.header_row is None and len(following) == 2 and _are_import_ids(following[1]):
+        if self.reading.header_row is None and len(rows) == 3 and _are_import_ids(rows[2]):
             self._further = 2
             self.told[IMPORT_IDS] = (2, "rows 2 and 3")
-        return tuple(each.strip() for each in header)
+        return tuple(header)
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Values, as strings."""
@@ -449,8 +446,12 @@ class Separated(Table):
 
     def _body(self) -> Iterator[list[str]]:
         width = len(self.columns)
-        rows = itertools.islice(self._rows(), self._skipped + 1 + self._further, None)
-        for number, row in enumerate(rows, start=self._skipped + 2 + self._further):
+        first = self._skipped + 1 + self._further
+        for number, row in enumerate(itertools.islice(self._rows(), first, None), start=first + 1):
+            if not row:
+                if width > 1:
+                    continue
+                row = [""]
             if len(row) != width:
                 if len(row) > width and not any(each.strip() for each in row[width:]):
                     row = row[:width]  # delimiters at the end of each line
@@ -462,8 +463,7 @@ class Separated(Table):
             yield row
 
     def _rows(self) -> Iterator[list[str]]:
-        """Every record of the file; lines without anything are none, but of a single column they are texts."""
-        alone = None
+        """Every record of the file; of a line without anything none."""
         number = 0
         self.tally = Tally()
         with open_binary(self.path) as raw:
@@ -480,12 +480,6 @@ class Separated(Table):
                     if odd[0]:
                         odd[0] = False
                         row = self._mended(row)
-                    if not row:
-                        if not alone:
-                            continue
-                        row = [""]
-                    elif alone is None:
-                        alone = len(row) == 1 and number > self._skipped
                     yield row
             except csv.Error as error:
                 raise DataError(self._broken(str(error), number + 1)) from None

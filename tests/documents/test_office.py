@@ -1,0 +1,236 @@
+"""Word, PDF, HTML, mail and workbooks, each once as it should be and once as it should not."""
+
+import datetime
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "use"))
+
+from formats import pdf_bytes
+
+from publius.documents import office
+from publius.documents.corpus import open_corpus
+from publius.errors import DataError, MissingExtraError
+from publius.settings import Reading
+
+
+def one(path, **reading):
+    (document,) = open_corpus(path, Reading(**reading))
+    return document.text
+
+
+def notes(path, **reading):
+    return {
+        note.what.partition(",")[0].partition(":")[0]: (note.count, note.where)
+        for note in open_corpus(path, Reading(**reading)).notes()
+    }
+
+
+def test_word_gives_paragraphs_and_tables_in_order_and_a_merged_cell_once(tmp_path):
+    import docx
+
+    made = docx.Document()
+    made.add_paragraph("before")
+    table = made.add_table(2, 2)
+    for place, word in enumerate(("a", "b", "c", "d")):
+        table.cell(place // 2, place % 2).text = word
+    table.cell(0, 0).merge(table.cell(1, 0))
+    made.add_paragraph("after")
+    made.save(tmp_path / "a.docx")
+    assert one(tmp_path / "a.docx").split() == ["before", "a", "c", "b", "d", "after"]
+
+
+def test_pages_that_are_pictures_count_as_empty_and_are_said(tmp_path):
+    words = "the court finds that the claim is without merit and dismisses it with costs to the claimant in full as moved"
+    (tmp_path / "a.pdf").write_bytes(pdf_bytes(b"Electronically filed 2026"))
+    (tmp_path / "b.pdf").write_bytes(pdf_bytes(words, b"stamp"))
+    (tmp_path / "c.pdf").write_bytes(pdf_bytes("short, but text"))
+    assert [each.text.strip() for each in open_corpus(tmp_path)] == ["", words, "short, but text"]
+    assert notes(tmp_path)["files that are pictures"][0] == 1
+    assert notes(tmp_path)["pages that are pictures"][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("<title>T</title><p>a<br>b<script>x</script><div>c &amp; d", "T\na\nb\nc & d"),
+        (b"<html><meta charset=iso-8859-15><p>\xa4", "€"),
+        (b"<html><p>caf\xe9", "café"),
+        ("<html>" + "<div>" * 20_000 + "deep", "deep"),
+    ],
+)
+def test_html_gives_what_a_reader_sees(tmp_path, page, expected):
+    (tmp_path / "a.html").write_bytes(page if isinstance(page, bytes) else page.encode())
+    assert one(tmp_path / "a.html") == expected
+
+
+@pytest.mark.parametrize(
+    "charset",
+    [
+        "unknown",
+        "%CHARSET",
+        "cp-850",
+        "utf-8  euao6y69zh2w",
+        "windows-874",
+        '""',
+        "x-user-defined",
+        "idna",
+        "utf-7",
+        "iso-8859-1",
+    ],
+)
+def test_mail_of_any_charset_without_what_it_quotes(tmp_path, charset):
+    head = f"From: S <s@post.example>\r\nSubject: =?{charset}?Q?late_train?=\r\nContent-Type: text/plain; charset={charset}\r\n\r\n"
+    body = b"caf\xe9 closed.\r\n\r\nOn Monday c@office.example wrote:\r\n> my mortgage\r\n>> was refused\r\n"
+    (tmp_path / "a.eml").write_bytes(head.encode() + body)
+    text = one(tmp_path / "a.eml")
+    assert "late" in text
+    assert "closed" in text
+    assert "mortgage" not in text
+    assert "office.example" not in text
+    assert "mortgage" in one(tmp_path / "a.eml", keep_quotes=True)
+    assert notes(tmp_path / "a.eml") == {"texts that quote mail": (1, "")}
+    (document,) = open_corpus(tmp_path / "a.eml", author_field="from")
+    assert document.author == "s@post.example"
+
+
+def test_of_parts_the_plain_text_counts_and_attachments_do_not(tmp_path):
+    import email.message
+
+    made = email.message.EmailMessage()
+    made["Subject"] = "s"
+    made.set_content("plain")
+    made.add_alternative("<p>html", subtype="html")
+    made.add_attachment(b"secret", maintype="text", subtype="plain")
+    (tmp_path / "a.eml").write_bytes(made.as_bytes())
+    assert one(tmp_path / "a.eml").split() == ["s", "plain"]
+
+
+# Workbooks ------------------------------------------------------------------------------------------------
+
+
+def workbook(path, sheets, hidden=()):
+    book = Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+        sheet.sheet_state = "hidden" if name in hidden else "visible"
+    book.save(path)
+    return path
+
+
+HEADER = ["customer", "text"]
+
+
+def test_numbers_and_dates_are_as_people_write_them(tmp_path):
+    rows = [
+        HEADER,
+        [7000, "a"],
+        [7000.0, 12],
+        [None, None],
+        [datetime.date(2026, 3, 1), None],
+        ["0700", True],
+    ]
+    path = workbook(tmp_path / "a.xlsx", {"one": rows})
+    corpus = open_corpus(path, author_field="customer")
+    assert [(each.author, each.text) for each in corpus] == [
+        ("7000", "a"),
+        ("7000", "12"),
+        ("2026-03-01", ""),
+        ("0700", "true"),
+    ]
+
+
+def test_one_table_is_read_whatever_notices_and_hidden_sheets_stand_beside_it(tmp_path):
+    path = workbook(
+        tmp_path / "a.xlsx",
+        {"Read me": [["Confidential."]], "data": [HEADER, [1, "a"]], "old": [HEADER, [1, "hidden"]]},
+        ["old"],
+    )
+    assert one(path) == "a"
+    assert notes(path) == {"hidden sheets": (1, "old"), "sheets that are no table": (1, "Read me")}
+    assert one(path, sheet=("old",)) == "hidden"
+
+
+def test_sheets_with_one_header_are_read_together(tmp_path):
+    path = workbook(tmp_path / "a.xlsx", {"North": [HEADER, [1, "a"]], "South": [HEADER, [1, "b"]]})
+    assert [each.text for each in open_corpus(path)] == ["a", "b"]
+    assert notes(path) == {"sheets with one header": (2, "North, South")}
+
+
+def test_sheets_that_are_not_one_table_are_offered(tmp_path):
+    title = [["Complaints", None], [], HEADER, [1, "a"], [2, "b"]]
+    path = workbook(tmp_path / "a.xlsx", {"North": title, "South": [["text", "n"], ["c", 3]]})
+    with pytest.raises(DataError) as error:
+        open_corpus(path)
+    assert (
+        "North (names of columns in row 3, 2 rows below); South (names of columns in row 1, 1 rows below)"
+        in str(error.value)
+    )
+    assert str(error.value).endswith("--sheet North --header-row 3.")
+    assert [each.text for each in open_corpus(path, Reading(sheet=("North",), header_row=3))] == ["a", "b"]
+    with pytest.raises(DataError, match=r"No sheet West\. Found: North, South\."):
+        open_corpus(path, Reading(sheet=("West",)))
+
+
+def test_formulas_without_a_stored_value_are_counted(tmp_path):
+    path = workbook(tmp_path / "a.xlsx", {"one": [HEADER, [1, '=CONCATENATE("a","b")'], [2, "b"]]})
+    assert [each.text for each in open_corpus(path)] == ["", "b"]
+    assert notes(path) == {"cells that are formulas without a stored value": (1, "")}
+
+
+# Hostile --------------------------------------------------------------------------------------------------
+
+
+def bomb(path, name, size=2**31):
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts,
+        parts.open(name, "w", force_zip64=True) as part,
+    ):
+        for _ in range(size // 2**20):
+            part.write(b" " * 2**20)
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pdf", "a.eml", "a.html"])
+@pytest.mark.parametrize(
+    "data", [b"", b"PK\3\4 nothing", b"%PDF-1.4 nothing", b"\xff\xfe\x00", bytes(range(256)) * 9]
+)
+def test_a_damaged_document_is_an_empty_text_or_what_can_be_read(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "z.txt").write_text("fine")
+    assert [each.text for each in open_corpus(tmp_path)][1] == "fine"
+
+
+def test_a_damaged_workbook_is_refused(tmp_path):
+    (tmp_path / "a.xlsx").write_bytes(b"PK\3\4 nothing")
+    with pytest.raises(DataError, match="cannot be read as a workbook"):
+        open_corpus(tmp_path / "a.xlsx")
+
+
+def test_a_bomb_counts_as_an_empty_text_and_the_next_file_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(office, "MEMORY", 2**27)
+    office._end_all()
+    bomb(tmp_path / "a.docx", "word/document.xml", 2**28)
+    (tmp_path / "b.html").write_text("<p>fine")
+    assert [each.text for each in open_corpus(tmp_path)] == ["", "fine"]
+    assert notes(tmp_path)["files that cannot be read"][0] == 1
+    office._end_all()
+
+
+def test_a_file_that_takes_too_long_counts_as_an_empty_text(tmp_path, monkeypatch):
+    monkeypatch.setattr(office, "SECONDS", 0.5)
+    (tmp_path / "a.html").write_text("<p " + " ".join(f"a{n}=1" for n in range(150_000)) + ">slow")
+    assert one(tmp_path / "a.html") in ("", "slow")
+
+
+def test_a_library_that_is_not_there_is_named(tmp_path, monkeypatch):
+    (tmp_path / "a.docx").write_bytes(b"")
+    monkeypatch.setattr(office._Process, "answer", lambda *_: {"missing": ["python-docx", "documents"]})
+    with pytest.raises(MissingExtraError, match=r"publius\[documents\]"):
+        open_corpus(tmp_path / "a.docx")

@@ -1,0 +1,334 @@
+"""Each kind of file as its format says: what becomes a document, and what is said when it cannot."""
+
+import json
+import pickle
+
+import pytest
+
+from publius.documents.corpus import open_corpus
+from publius.documents.document import LONGEST_TEXT
+from publius.errors import DataError, StorageError, UsageError
+from publius.settings import Reading
+
+
+def texts(source, reading=Reading(), **fields):
+    return [each.text for each in open_corpus(source, reading, **fields)]
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(data, name="data.csv"):
+        path = tmp_path / name
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return path
+
+    return write
+
+
+# Tables ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ("text\na\nb\n", ["a", "b"]),
+        ("text\r\na\r\nb", ["a", "b"]),
+        ("id,text\n1,a\n\n2,b\n", ["a", "b"]),
+        ("text\n\na\n", ["", "a"]),
+        ('text,id\n"a, ""b""\nc",1\n', ['a, "b"\nc']),
+        ('text,id\n5 o\'clock "sharp",1\n', ['5 o\'clock "sharp"']),
+        ("id;text\n1;a, b\n", ["a, b"]),
+        ("id\ttext\n1\ta; b\n", ["a; b"]),
+        ("id|text\n1|a\n", ["a"]),
+        ('"a;b;c",text\n1,x\n', ["x"]),
+        ("id,text,\n1,a,\n2,b,\n", ["a", "b"]),
+        ("id,text\n1,\n2,NULL\n", ["", "NULL"]),
+        ('id,text\n1,""\n', [""]),
+    ],
+)
+def test_rows_of_a_table(file, data, expected):
+    assert texts(file(data)) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("id,text\n1,a,b\n", "row 2: 3 fields where the header has 2"),
+        ("id,text\n1,a\n2\n", "row 3: 1 fields where the header has 2"),
+        ('id,text\n1,"a" b\n', "row 2: text after a closing quotation mark"),
+        ('id,text\n1,a\n2,"b\n3,c\n', "row 3: a quotation mark opens a field that never ends"),
+    ],
+)
+def test_a_broken_table_is_refused_with_its_row_and_a_way_out(file, data, said):
+    with pytest.raises(DataError, match="--quotes none") as error:
+        texts(file(data))
+    assert said in str(error.value)
+
+
+def test_without_quotation_marks_each_line_is_a_row(file):
+    path = file('id,text\n1,"a\n2,b" c\n')
+    assert texts(path, Reading(quotes="none")) == ['"a', 'b" c']
+
+
+def test_an_encoding_is_each_rows_own(file):
+    rows = ["text,id", "Größe,1", "café,2", "\x81 „so“,3"]
+    path = file(
+        b"\n".join([rows[0].encode(), rows[1].encode(), rows[2].encode("cp1252"), b"\x81 \x84so\x93,3"])
+    )
+    corpus = open_corpus(path)
+    assert [each.text for each in corpus] == ["Größe", "café", "\x81 „so“"]
+    assert [(note.what[:22], note.count) for note in corpus.notes()] == [("rows that are not UTF-", 2)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-32"])
+@pytest.mark.parametrize("name", ["data.csv", "data.jsonl", "data.json", "data.txt"])
+def test_a_mark_or_the_nulls_of_utf16_decide_a_whole_file(file, encoding, name):
+    rows = [{"text": "été 北京"}, {"text": "b"}]
+    data = {
+        "data.csv": "id,text\r\n1,été 北京\r\n2,b\r\n", "data.json": json.dumps(rows, ensure_ascii=False), "data.txt": "été 北京",
+        "data.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows),
+    }[name]  # fmt: skip
+    assert texts(file(data.encode(encoding), name))[0] == "été 北京"
+
+
+def test_a_typed_encoding_decides_and_refuses_no_row(file):
+    path = file("id,text\n1,1 €\n2,b".encode("iso-8859-15") + b"\xff")
+    assert texts(path, Reading(encoding="iso-8859-15")) == ["1 €", "bÿ"]
+    assert texts(path, Reading(encoding="utf-8")) == ["1 \ufffd", "b\ufffd"]
+    with pytest.raises(UsageError, match="no encoding"):
+        texts(path, Reading(encoding="rot13"))
+
+
+def test_null_characters_go_and_are_said(file):
+    path = file(b"id,text\n1,a\x00b\n2,c\n")
+    corpus = open_corpus(path)
+    assert [each.text for each in corpus] == ["ab", "c"]
+    assert "null characters" in corpus.notes()[0].what
+    assert texts(file(b'{"text": "a\x00b\\u0000"}\n{"text": "c"}\n', "data.jsonl")) == ["ab", "c"]
+
+
+def test_a_header_further_down_and_a_delimiter_by_name(file):
+    path = file("Export of March\n\nid;text\n1;a\n")
+    assert texts(path, Reading(header_row=3)) == ["a"]
+    assert texts(file("id~text\n1~a\n"), Reading(delimiter="~")) == ["a"]
+    assert texts(file("id\ttext\n1\ta, b, c\n", "data.txt"), Reading(delimiter="tab")) == ["a, b, c"]
+    with pytest.raises(UsageError, match="one character"):
+        texts(path, Reading(delimiter="::"))
+    with pytest.raises(UsageError, match="from 1"):
+        texts(path, Reading(header_row=0))
+
+
+def test_further_header_rows_of_a_survey_platform_are_no_people(file):
+    ids = ['"{""ImportId"":""startDate""}"', '"{""ImportId"":""_recordId""}"', '"{""ImportId"":""QID1""}"']
+    head = ["StartDate,ResponseId,Q1", "Start,Response ID,Your words?", ",".join(ids)]
+    path = file("\n".join([*head, *(f"2026-03-0{n},R_{n},words {n}" for n in range(1, 5))]))
+    corpus = open_corpus(path, Reading(text_field="Q1"), author_field="ResponseId")
+    assert [each.author for each in corpus] == ["R_1", "R_2", "R_3", "R_4"]
+    assert [(note.count, note.where) for note in corpus.notes()] == [(2, "rows 2 and 3")]
+    assert len(texts(path, Reading(text_field="Q1", header_row=1))) == 6
+    forged = file("\n".join([head[0], head[1], f"2026,R_1,{ids[2]}", "2026,R_2,b"]))
+    assert len(texts(forged, Reading(text_field="Q1"))) == 3
+
+
+# Columns --------------------------------------------------------------------------------------------------
+
+
+def test_the_column_of_texts_is_named_or_called_text_or_alone(file):
+    assert texts(file("words\na\n")) == ["a"]
+    assert texts(file("id,body,n\n1,a longer one,2\n"), Reading(text_field="body")) == ["a longer one"]
+    with pytest.raises(DataError) as error:
+        texts(file("id,body\n1,a longer one\n"))
+    assert str(error.value) == "No column text. Found: id, body. Use --text-field body."
+    with pytest.raises(DataError, match=r"No column Body\. Found: id, body\."):
+        texts(file("id,body\n1,a\n"), Reading(text_field="Body"))
+    with pytest.raises(DataError, match="2 columns are called text"):
+        texts(file("text,text\n1,a\n"))
+
+
+def test_no_text_of_a_table_without_a_header_is_in_the_error(file):
+    with pytest.raises(DataError, match="does not look like names of columns") as error:
+        texts(file("1,a1,the train from Ulm was late again and nobody was there\n2,a2,b\n"))
+    assert "Ulm" not in str(error.value)
+
+
+def test_any_column_may_be_the_author_and_none_must_be(file):
+    path = file("id,who,text\n1, Ada ,a\n2,,b\n3,ada,c\n4,N/A,d\n")
+    assert [each.author for each in open_corpus(path, author_field="who")] == [" Ada ", "", "ada", "N/A"]
+    assert texts(path, author_field="who", no_author=["n/a,"]) == ["a", "c"]
+    kept = open_corpus(path, author_field="who", no_author=["ADA"], id_field="id", fields=["who"])
+    assert [(each.row, each.id, each.fields) for each in kept] == [
+        (0, "2", {"who": ""}),
+        (1, "4", {"who": "N/A"}),
+    ]
+    assert kept.count() == 2
+    assert [len(batch) for batch in kept.batches(1)] == [1, 1]
+    with pytest.raises(DataError, match="No column writer"):
+        open_corpus(path, author_field="writer")
+
+
+def test_each_document_is_its_own_author_where_nothing_is_called_id(file):
+    assert [each.author for each in open_corpus(file("text\na\nb\n"), author_field="id")] == ["0", "1"]
+    assert [each.author for each in open_corpus(file("id,text\nx,a\n"), author_field="id")] == ["x"]
+
+
+# JSON -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{"text": "a"}', "a"), ('{"text": null}', ""), ('{"id": 1}', ""), ('{"text": 12}', "12"), ('{"text": 1.5}', "1.5"),
+        ('{"text": true}', "true"), ('{"text": ["a"]}', ""), ('{"text": {"a": 1}}', ""), ('{"text": "\\ud800x"}', "?x"),
+        ('{"text": "a\tb"}', "a\tb"), ('{"text": "a", "n": NaN}', "a"), ('{"text": "a", "n": 1e999}', "a"),
+        ('{"text": "a", "n": %s}' % ("9" * 5000), "a"), ('{"text": %s}' % ("9" * 5000), "9" * 5000),
+        ('{"text": "a", "text": "b"}', "b"), ('{"deep": %s%s, "text": "a"}' % ("[" * 10**5, "]" * 10**5), ""),
+    ],
+)  # fmt: skip
+def test_no_value_of_a_line_refuses_it(file, line, expected):
+    data = f'{{"text": "first"}}\n{line}\n\n{{"text": "last"}}\n'
+    assert texts(file(data, "data.jsonl")) == ["first", expected, "last"]
+
+
+@pytest.mark.parametrize(
+    "line", ["not json", '{"text": "a"', "[1]", '"a"', "3", "null", '{"text": "a"} {"text": "b"}']
+)
+def test_a_line_that_is_no_object_is_refused_with_its_row(file, line):
+    with pytest.raises(DataError, match=r"row 2: .*object a line"):
+        texts(file(f'{{"text": "secret"}}\n{line}\n', "data.jsonl"))
+
+
+def test_paths_lead_into_nested_values(file):
+    row = {
+        "person": {"key": "p1"},
+        "answers": [{"q": "why", "a": "one"}, {"q": "what", "a": None}, {"a": "two"}],
+        "a.b": "dot",
+    }
+    path = file(json.dumps(row) + "\n" + json.dumps({"answers": [{"a": 3}]}) + "\n", "data.jsonl")
+    corpus = open_corpus(path, Reading(text_field="answers[].a"), author_field="person.key", fields=["a.b"])
+    assert [(each.text, each.author, each.fields["a.b"]) for each in corpus] == [
+        ("one\n\ntwo", "p1", "dot"),
+        ("3", None, None),
+    ]
+    assert corpus.columns == ("person.key", "answers[].q", "answers[].a", "a.b")
+    with pytest.raises(DataError, match=r"Found: person\.key, answers\[\]\.q, answers\[\]\.a, a\.b\."):
+        open_corpus(path)
+
+
+@pytest.mark.parametrize(
+    "data", [[{"text": "a"}, {"text": None}], ["a", ""], {"n": 2, "rows": [{"text": "a"}, {}]}]
+)
+def test_a_json_file_holds_a_list(file, data):
+    assert texts(file(json.dumps(data, indent=2), "data.json")) == ["a", ""]
+
+
+@pytest.mark.parametrize("data", ["3", '"a"', "[1, 2]", "[" * 10**5, "{", "[{}", ""])
+def test_another_json_file_is_refused(file, data):
+    with pytest.raises(DataError):
+        texts(file(data, "data.json"))
+
+
+# Where they lie -------------------------------------------------------------------------------------------
+
+
+def test_a_folder_of_texts_and_their_names_as_ids_where_asked(tmp_path):
+    for name in ("b.txt", "a.TXT", ".hidden.txt", "picture.png"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "c.txt").write_text("c")
+    corpus = open_corpus(tmp_path, id_field="id")
+    assert [(each.id, each.text) for each in corpus] == [("a", "a.TXT"), ("b", "b.txt")]
+    assert {note.count for note in corpus.notes()} == {1}
+    assert [each.id for each in open_corpus(tmp_path)] == [None, None]
+    assert texts(tmp_path, Reading(subfolders=True)) == ["a.TXT", "b.txt", "c"]
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [("a.doc", ".docx"), ("a.odt", ".docx"), ("a.msg", ".eml"), ("a.rtf", ".docx"), ("a.zip", "folder")],
+)
+def test_a_kind_that_is_not_read_says_what_to_save_it_as(file, name, way_out):
+    with pytest.raises(DataError, match=rf"save (it|them) as .*{way_out}"):
+        texts(file(b"\xd0\xcf\x11\xe0", name))
+    with pytest.raises(DataError, match="save them as"):
+        texts(file(b"", name).parent)
+
+
+def test_what_is_not_there_or_empty(tmp_path, file):
+    with pytest.raises(StorageError, match="check the name"):
+        texts(tmp_path / "absent.csv")
+    for name in ("data.csv", "data.jsonl", "data.json", "data"):
+        with pytest.raises(DataError):
+            texts(file("", name))
+    for name in ("data.csv", "data.jsonl"):
+        with pytest.raises(DataError, match="holds no"):
+            texts(file("id,text\n" if name.endswith("csv") else "\n\n", name))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DataError, match="no file that is read"):
+        texts(tmp_path / "folder")
+    with pytest.raises(UsageError):
+        texts([])
+
+
+def test_the_content_tells_where_no_name_does(file):
+    assert texts(file('{"text": "a"}\n{"text": "b"}\n', "data")) == ["a", "b"]
+    assert texts(file('[{"text": "a"}]', "data.export")) == ["a"]
+    assert texts(file("id,text\n1,a\n", "data.dat")) == ["a"]
+    letter = "Dear Sir, I write, again, about the train.\nYours, A.\n"
+    assert texts(file(letter, "letter")) == [letter]
+    assert texts(file(letter, "letter"), Reading(lines=True)) == letter.splitlines()
+    assert texts(file('{"text": "a"}\n{"text": "b"}\n', "data.json")) == ["a", "b"]
+
+
+def test_lines_of_a_text_are_documents_each_with_its_encoding(file):
+    assert texts(file(b"caf\xe9\r\n\nGr\xc3\xb6\xc3\x9fe", "a.txt"), Reading(lines=True)) == [
+        "café",
+        "",
+        "Größe",
+    ]
+
+
+# The corpus -----------------------------------------------------------------------------------------------
+
+
+def test_batches_travel_and_hold_what_iterating_gives(file):
+    rows = [{"id": n, "text": f"text {n}", "n": n} for n in range(25)]
+    path = file("".join(json.dumps(row) + "\n" for row in rows), "data.jsonl")
+    corpus = open_corpus(path, id_field="id", fields=["n"])
+    for size in (1, 7, 1000):
+        batches = [pickle.loads(pickle.dumps(each)) for each in corpus.batches(size)]
+        assert [len(each) for each in batches][:1] == [min(size, 25)]
+        found = [document for batch in batches for document in batch.documents()]
+        assert found == list(corpus)
+        assert [each.row for each in found] == [*range(25)]
+        assert [batch.first for batch in batches] == [*range(0, 25, size)]
+    assert corpus.count() == 25
+    assert repr(found[0]) == "Document(row=0)"
+
+
+def test_a_fingerprint_knows_files_and_how_they_are_read(file):
+    path = file("id,text\n1,a\n")
+    key = b"k" * 32
+    first = open_corpus(path).fingerprint(key)
+    assert open_corpus(path).fingerprint(key) == first
+    assert open_corpus(path).fingerprint(b"l" * 32) != first
+    assert open_corpus(path, Reading(raw=True)).fingerprint(key) != first
+    path = file("id,text\n1,b\n")
+    assert open_corpus(path).fingerprint(key) != first
+
+
+def test_a_text_beyond_the_public_length_is_cut_and_said(file):
+    path = file(json.dumps({"text": "a" * (LONGEST_TEXT + 5)}) + '\n{"text": "b"}\n', "data.jsonl")
+    corpus = open_corpus(path)
+    assert [len(each.text) for each in corpus] == [LONGEST_TEXT, 1]
+    assert corpus.notes()[0].count == 1
+
+
+def test_a_pipe_is_read_once_and_as_often_as_needed(tmp_path):
+    import os
+    import threading
+
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    threading.Thread(target=path.write_text, args=('{"text": "a"}\n{"text": "b"}\n',)).start()
+    corpus = open_corpus(path)
+    assert [each.text for each in corpus] == [each.text for each in corpus] == ["a", "b"]
