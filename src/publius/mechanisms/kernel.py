@@ -15,6 +15,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.distances.metrics import METRICS, AbstractMetric, Distances, ground_metric, is_own
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError, UsageError
 from publius.files.user_code import keep_unheard, unheard
 from publius.mechanisms.threads import processors
@@ -24,7 +25,6 @@ from publius.option import Settings, declared
 from publius.privacy.guarantee import Bound, Evidence, Guarantee
 from publius.settings import EUCLIDEAN
 from publius.text.bag import UNKNOWN, Bag
-from publius.embeddings.embeddings import Embeddings
 
 _FIXED = frozenset({"embeddings", "metric", "epsilon", "chosen", "shape", "constant"})
 

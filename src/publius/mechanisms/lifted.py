@@ -129,7 +129,9 @@ class Lifted(Mechanism):
     def charge(self, unit: Literal["epsilon", "exponent"]) -> Fraction:
         """See `Mechanism.charge`: epsilon * N, the exponent per unit of distance."""
         if unit != "exponent":
-            raise PolicyError("words cost an exponent, and this ledger counts epsilon: make one with --unit exponent")
+            raise PolicyError(
+                "words cost an exponent, and this ledger counts epsilon: make one with --unit exponent"
+            )
         return exact_epsilon(self.guarantee.epsilon) * self.length
 
     def public_pair(self, words: tuple[str, str]) -> PublicPair | None:
@@ -162,12 +164,17 @@ class Lifted(Mechanism):
         outcomes = (
             [Outcome(None, bag) for bag in bags_at(self.vocabulary, np.stack(drawn))]
             if plain and drawn
-            else [self._outcome(one, out, known) for one, out, (_, known) in zip(read, drawn, ready, strict=True)]
+            else [
+                self._outcome(one, out, known)
+                for one, out, (_, known) in zip(read, drawn, ready, strict=True)
+            ]
         )
         tally = Tally(*(sum(getattr(one, name) for one in read) for name in ("seen", "unknown", "padding")))
         return Protected(outcomes, tally)
 
-    def _drawn_in_parts(self, words: Sequence[IndexArray], rows: Sequence[int], key: RunKey) -> list[IndexArray]:
+    def _drawn_in_parts(
+        self, words: Sequence[IndexArray], rows: Sequence[int], key: RunKey
+    ) -> list[IndexArray]:
         size = self.kernel.batch_size(self.length)
         drawn: list[IndexArray] = []
         for start in range(0, len(words), size):
@@ -185,11 +192,15 @@ class Lifted(Mechanism):
             places = read.places
         elif self.encoding.unknown == "keep":
             known = [word == UNKNOWN or word in self.vocabulary for word in read.words]
-            places = word_indices([word for word, is_known in zip(read.words, known, strict=True) if is_known], self.vocabulary)
+            places = word_indices(
+                [word for word, is_known in zip(read.words, known, strict=True) if is_known], self.vocabulary
+            )
         else:
             places = word_indices(list(read.words), self.vocabulary)
         if read.padding:
-            filled = drawn_pads(self.vocabulary, self.encoding.stop_words, pads.bits([str(row)], BYTES * read.padding)[0])
+            filled = drawn_pads(
+                self.vocabulary, self.encoding.stop_words, pads.bits([str(row)], BYTES * read.padding)[0]
+            )
             places = np.concatenate([places[: len(places) - read.padding], filled])
         return places, known
 
@@ -199,7 +210,9 @@ class Lifted(Mechanism):
         if known is None:
             words = list(protected)
         else:
-            words = [next(protected) if has else str(word) for word, has in zip(read.words, known, strict=True)]
+            words = [
+                next(protected) if has else str(word) for word, has in zip(read.words, known, strict=True)
+            ]
         if not self.ordered:
             return Outcome(None, Bag(words))
         return Outcome(None, Bag(words), _interleaved(words, read.between))
@@ -215,15 +228,19 @@ class Lifted(Mechanism):
         one, other = (words_of(text, self.vocabulary, self.encoding) for text in (a, b))
         if one.padding or other.padding:
             return self._filled_distance(one, other)
-        return transport_plan(Bag(one.words), Bag(other.words), self.vocabulary, self.kernel.metric).distance_upper
+        return transport_plan(
+            Bag(one.words), Bag(other.words), self.vocabulary, self.kernel.metric
+        ).distance_upper
 
     def bound(self, distance: float) -> Bound:
         """The exponent and delta between two documents at ``distance``."""
         return self.kernel.bound(self.length, distance)
 
     def _filled_distance(self, a: Encoded, b: Encoded) -> float:
-        """Both are filled up with the same draws as far as both need them: a pad is at 0 from a pad, and from a word as
-        far as the farthest word that may be drawn."""
+        """Both are filled up with the same draws as far as both need them.
+
+        A pad is at 0 from a pad, and from a word as far as the farthest word that may be drawn.
+        """
         from publius.distances.problem import Transport
         from publius.distances.solver import optimal_flow
 

@@ -70,10 +70,20 @@ def _tail(r: int, t: int, n: int, p: float, q: float, *, upper: bool) -> float:
     (few, chance), (many, other) = sides
     width = _DEVIATIONS * math.sqrt(few * chance * (1 - chance)) + 20
     k = np.arange(max(0, math.floor(few * chance - width)), min(few, math.ceil(few * chance + width)) + 1)
-    logs = gammaln(few + 1) - gammaln(k + 1) - gammaln(few - k + 1) + xlogy(k, chance) + xlog1py(few - k, -chance)
+    logs = (
+        gammaln(few + 1)
+        - gammaln(k + 1)
+        - gammaln(few - k + 1)
+        + xlogy(k, chance)
+        + xlog1py(few - k, -chance)
+    )
     rest = r - k
     if upper:  # P(Bin(many) >= rest) = P(Bin(many) > rest - 1)
-        tails = np.where(rest <= 0, 1.0, np.where(rest > many, 0.0, bdtrc(np.clip(rest - 1, 0, many), many, other)))
+        tails = np.where(
+            rest <= 0, 1.0, np.where(rest > many, 0.0, bdtrc(np.clip(rest - 1, 0, many), many, other))
+        )
     else:
-        tails = np.where(rest < 0, 0.0, np.where(rest >= many, 1.0, bdtr(np.clip(rest, 0, many), many, other)))
+        tails = np.where(
+            rest < 0, 0.0, np.where(rest >= many, 1.0, bdtr(np.clip(rest, 0, many), many, other))
+        )
     return min(1.0, float(np.exp(logs) @ tails) * (1 + 1e-9) + _BEYOND)

@@ -68,7 +68,9 @@ def stating(make: Callable[[Any], Kernel], source: type[Kernel] | Kernel) -> Ker
     except PubliusError:
         raise
     except Exception as error:  # another package's bug is told as such
-        raise PolicyError(f"the mechanism {source.name} cannot {failing}: it raised {place_of(error)}") from error
+        raise PolicyError(
+            f"the mechanism {source.name} cannot {failing}: it raised {place_of(error)}"
+        ) from error
     if reason := _unstated(mechanism, promised):
         raise PolicyError(f"the mechanism {source.name} cannot state its guarantee: {reason}")
     return mechanism

@@ -39,10 +39,14 @@ def kernel_class(name: str) -> type[Kernel]:
     if name.startswith(PYTHON):
         found = outside.imported(name)
         if found.name in KERNELS and outside.is_outside(found):
-            raise UsageError(f"{name} is named {found.name!r}, which is a mechanism of Publius: give it another name")
+            raise UsageError(
+                f"{name} is named {found.name!r}, which is a mechanism of Publius: give it another name"
+            )
         return found
     if name not in KERNELS:
-        raise UsageError(f"no mechanism is called {name!r:.40}: choose one of {', '.join(KERNELS)}, or python:MODULE:CLASS")
+        raise UsageError(
+            f"no mechanism is called {name!r:.40}: choose one of {', '.join(KERNELS)}, or python:MODULE:CLASS"
+        )
     return KERNELS[name]
 
 
@@ -81,7 +85,9 @@ def parse_set(kind: type[Kernel], asked: Iterable[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or name not in options:
             takes = ", ".join(options) or "none"
-            raise UsageError(f"--set takes NAME=VALUE; the mechanism {kind.name} takes {takes}, not {name!r:.40}")
+            raise UsageError(
+                f"--set takes NAME=VALUE; the mechanism {kind.name} takes {takes}, not {name!r:.40}"
+            )
         found[name] = _value(options[name].type, value, name)
     return found
 

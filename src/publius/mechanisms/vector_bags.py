@@ -68,7 +68,9 @@ def bag_bound(
     exponent = Guarantee(noise.epsilon, metric, "proven").lifted(size).map(distance)
     if math.isinf(exponent):
         raise UsageError("the exponent is beyond all numbers: give a smaller distance")
-    delta = laplace_delta(metric, dimension, [(size, exponent)])  # one vector may have moved the whole distance
+    delta = laplace_delta(
+        metric, dimension, [(size, exponent)]
+    )  # one vector may have moved the whole distance
     return Bound(total_exponent([exponent, *[_grid(noise, grid).loss] * size]), delta)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.distances.metrics import AbstractMetric, Distances, check_laws, ground_metric, is_own
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.finite import sampler as inverse
 from publius.mechanisms.finite.certificate import line, sweep
@@ -23,7 +24,6 @@ from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import STATED, Evidence, Guarantee
 from publius.settings import EUCLIDEAN
-from publius.embeddings.embeddings import Embeddings
 
 _CACHED_FROM_WORDS = 2000  # smaller vocabularies are certified at once
 

@@ -20,10 +20,10 @@ from typing import Any, Final
 import numpy as np
 
 from publius.arrays import Float64Array
+from publius.embeddings.catalogue import owned_store, store_root
 from publius.errors import DataError, PubliusError
 from publius.files import read_bytes_limited, write_file
 from publius.mechanisms.finite.certificate.exact import Constant
-from publius.embeddings.catalogue import owned_store, store_root
 
 VERSION: Final = 1
 _only_stored: Final = ContextVar("_only_stored", default=False)

@@ -12,11 +12,11 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
+from publius.embeddings.embeddings import Embeddings
 from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import AbstractDistances, distances
 from publius.mechanisms.finite.certificate.points import DistinctRows
 from publius.mechanisms.finite.sampler import RowLaw
-from publius.embeddings.embeddings import Embeddings
 
 
 def uniform(embeddings: Embeddings) -> Float64Array:

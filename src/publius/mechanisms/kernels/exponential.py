@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, final
 
 from publius.distances.metrics import AbstractMetric
+from publius.embeddings.embeddings import Embeddings
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.word_weights import Shape, uniform
-from publius.embeddings.embeddings import Embeddings
 
 
 @final
@@ -22,8 +22,6 @@ class Exponential(AbstractFinite):
     name = "exponential"
 
     @classmethod
-    def shape_of(
-        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Any, *_: Any
-    ) -> Shape:
+    def shape_of(cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Any, *_: Any) -> Shape:
         """See `AbstractFinite.shape_of`; the same at every scale."""
         return Shape(embeddings, metric, uniform(embeddings))

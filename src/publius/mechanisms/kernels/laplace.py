@@ -8,14 +8,14 @@ from typing import final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.nearest import NearestWords
 from publius.errors import DataError
 from publius.mechanisms.kernel import Kernel
 from publius.noise.laplace import checked_epsilon, noise_for
 from publius.noise.randomness import Generator, system_rng
 from publius.privacy.guarantee import Bound, Guarantee, laplace_delta, total_exponent
 from publius.settings import EUCLIDEAN
-from publius.embeddings.embeddings import Embeddings
-from publius.embeddings.nearest import NearestWords
 
 
 @final

@@ -9,16 +9,15 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric, Euclidean
+from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.nearest import NearestWords
 from publius.errors import DataError, UsageError
 from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.kernels.projected import principal_axes, rotated
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
 from publius.option import Settings, option
 from publius.privacy.guarantee import Guarantee
-from publius.embeddings.embeddings import Embeddings
-from publius.embeddings.nearest import NearestWords
 
 _ROUNDING = 1e-9  # share of epsilon kept for the rounding of rotated vectors
 

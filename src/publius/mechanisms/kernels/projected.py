@@ -14,6 +14,8 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric
+from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.nearest import NearestWords
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import sweep
@@ -29,8 +31,6 @@ from publius.noise.randomness import Generator
 from publius.option import Settings, option
 from publius.privacy.guarantee import Guarantee
 from publius.settings import EUCLIDEAN
-from publius.embeddings.embeddings import Embeddings
-from publius.embeddings.nearest import NearestWords
 
 _VARIANCE = 1 / 3  # share that the default number of components explains
 

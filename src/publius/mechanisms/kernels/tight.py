@@ -9,12 +9,13 @@ with products by Phi that are made tile by tile. In one dimension there is a clo
 from __future__ import annotations
 
 from itertools import count
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
 from publius.arrays import Float64Array
 from publius.distances.metrics import AbstractMetric
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError
 from publius.files.progress import stage
 from publius.mechanisms.finite.base import AbstractFinite, certificate
@@ -24,7 +25,6 @@ from publius.mechanisms.finite.certificate.exact import Constant
 from publius.mechanisms.finite.stored_certificates import cached_weights
 from publius.mechanisms.finite.word_weights import Shape, uniform
 from publius.option import Settings
-from publius.embeddings.embeddings import Embeddings
 
 _MARGIN = 5e-4  # share of epsilon kept for what conjugate gradients leave of the normalizing constants
 _RESIDUALS = (1e-7, 1e-10, 1e-13)  # of the rows' sums; the finer ones for words that nearly coincide
@@ -39,7 +39,6 @@ class Tight(AbstractFinite):
     """
 
     name = "tight"
-
 
     def _certified(
         self, epsilon: float | None, scale: float | None, threads: int | None

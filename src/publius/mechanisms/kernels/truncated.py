@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from publius.distances.metrics import AbstractMetric
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import UsageError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.word_weights import Shape, uniform
 from publius.option import Settings, option
-from publius.embeddings.embeddings import Embeddings
 
 
 @dataclass(frozen=True, kw_only=True)

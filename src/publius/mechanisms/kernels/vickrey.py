@@ -13,16 +13,15 @@ from typing import Any, final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError
 from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.threads import in_threads
 from publius.noise.laplace import noise_for
 from publius.noise.randomness import Generator
 from publius.option import Settings, option
 from publius.privacy.guarantee import Guarantee
 from publius.settings import EUCLIDEAN
-from publius.embeddings.embeddings import Embeddings
 
 _ROWS = 128
 
