@@ -23,7 +23,7 @@ SHARED = {
     "publius_version": "1.0.0", "private": True, "promise": "The promise, in words.",
     "public": (PublicInput(name="posts", kind="texts", sha256="a" * 64, licence="CC BY 4.0"),),
 }  # fmt: skip
-EXPERIMENT = {"private": False, "warning": "NOT PRIVATE: REPRODUCIBLE."}
+EXPERIMENT = {"private": False, "warning": "NOT PRIVATE: REPRODUCIBLE"}
 
 
 def labels_of(count, **more):

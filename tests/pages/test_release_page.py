@@ -82,7 +82,7 @@ def test_an_experiment_says_so_before_all(tmp_path):
     assert side_of(page).startswith("NOT PRIVATE")
     assert "Nobody: this is an experiment" in page
     assert read_me.startswith("NOT PRIVATE")
-    assert facts_of(labels_of(3, private=False), None, None)["warning"] == "NOT PRIVATE"
+    assert facts_of(labels_of(3, private=False), None, None)["warning"].startswith("NOT PRIVATE. ")
     assert promise(labels_of(3, **EXPERIMENT)) == "NOT PRIVATE: REPRODUCIBLE. Nothing is promised."
 
 

@@ -89,8 +89,8 @@ def test_the_curators_page_and_the_recipients(tmp_path, values, private):
     mine, theirs = side_of(curator), side_of(public)
     assert "authors 5" in mine
     assert "with 1 document 3" in mine
-    assert "with 2 to 5 1" in mine
-    assert "with 6 to 20 1" in mine
+    assert "with 2 to 5 documents 1" in mine
+    assert "with 6 to 20 documents 1" in mine
     assert "district with fewer than five authors 1 of 2" in mine
     assert "Signature" in mine
     for said in SAID.values():

@@ -39,7 +39,9 @@ def facts_of(
 
 def warning_of(manifest: Any) -> str | None:
     """What must be read before anything else; None for a release that keeps its promise."""
-    return manifest.warning or (None if manifest.private else "NOT PRIVATE")
+    if manifest.private:
+        return None
+    return f"{(manifest.warning or 'NOT PRIVATE').rstrip('.')}. This is an experiment; nothing is promised."
 
 
 def _of_labels(manifest: Any) -> dict[str, Any]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 TEMPLATES: Final = Path(__file__).parent / "templates"
 PAGE: Final = "release.html"
 READ_ME: Final = "README.txt"
+_ROWS: Final = ("labels.jsonl", "bags.jsonl", "rows.csv", "rows.parquet")
 # C0 and C1 controls but tab and line feed, line and paragraph separators, marks that turn the direction of writing,
 # invisible characters, halves of characters that UTF-8 cannot write.
 _CONTROLS: Final = re.compile(
@@ -49,7 +50,8 @@ def write_release_pages(
     """
     from publius.pages.facts import facts_of
 
-    facts = facts_of(manifest, row, table)
+    there = [name for name in _ROWS if Path(folder, name).exists()]
+    facts = facts_of(manifest, row, table) | {"rows_file": " and ".join(there) or "rows"}
     for name in (PAGE, READ_ME):
         write_page(Path(folder) / name, name, facts)
 

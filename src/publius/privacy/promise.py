@@ -21,7 +21,7 @@ _KEPT: Final = {"stop-words": "stop words", "punctuation": "punctuation", "all":
 def promise(manifest: Any) -> str:
     """What a release promises, whole; for one that is not private, that it promises nothing."""
     if not manifest.private:
-        return f"{manifest.warning or 'NOT PRIVATE'} Nothing is promised."
+        return f"{(manifest.warning or 'NOT PRIVATE').rstrip('.')}. Nothing is promised."
     kind = manifest.__struct_config__.tag
     said = {"labels": _of_labels, "words": _of_words, "summary": _of_summary}[kind](manifest)
     return " ".join([*said, *_unprotected(manifest)])
@@ -32,12 +32,12 @@ def meaning(manifest: Any) -> str:
     kind = manifest.__struct_config__.tag
     if kind == "labels":
         changed = 1 - label_kept(manifest.epsilon, len(manifest.labels))
-        stated, compared = (
+        what, compared = (
             ("declared values", "values") if manifest.classifier.kind == "values" else ("labels", "texts")
         )
         times = number(round(changed * manifest.documents))
         return (
-            f"Noise changes {percent(changed)} of {stated} (about {times} of {number(manifest.documents)}); a row "
+            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}); a row "
             f"changes the odds between two {compared} by at most {factor_text(manifest.epsilon)} times."
         )
     if kind == "summary":

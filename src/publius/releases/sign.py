@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 RESULTS: Final = "results.json"
 _RECORD: Final = re.compile(rb'<script type="application/json" id="publius">(.*?)</script>', re.DOTALL)
-_BY_DOCUMENTS: Final = ((1, "1 document"), (5, "2 to 5"), (20, "6 to 20"))
-_MORE: Final = "more than 20"
+_BY_DOCUMENTS: Final = ((1, "1 document"), (5, "2 to 5 documents"), (20, "6 to 20 documents"))
+_MORE: Final = "more documents"
 _DRAWN: Final = 4
 """Attackers in the picture; the table has all."""
 _BATCH: Final = 500
