@@ -56,7 +56,7 @@ def test_rows_of_a_table(file, data, expected):
         ("id,text\n1,a,b\n", "row 2: 3 fields where the header has 2"),
         ("id,text\n1,a\n2\n", "row 3: 1 fields where the header has 2"),
         ('id,text\n1,"a" b\n', "row 2: text after a closing quotation mark"),
-        ('id,text\n1,a\n2,"b\n3,c\n', "row 3: a quotation mark opens a field that never ends"),
+        ('id,text\n1,a\n2,"b\n3,c\n', "row 3: a field is never closed"),
     ],
 )
 def test_a_broken_table_is_refused_with_its_row_and_a_way_out(file, data, said):
@@ -153,7 +153,7 @@ def test_no_text_of_a_table_without_a_header_is_in_the_error(file):
 
 def test_any_column_may_be_the_author_and_none_must_be(file):
     path = file("id,who,text\n1, Ada ,a\n2,,b\n3,ada,c\n4,N/A,d\n")
-    assert [each.author for each in open_corpus(path, author_field="who")] == [" Ada ", "", "ada", "N/A"]
+    assert [each.author for each in open_corpus(path, author_field="who")] == [" Ada ", None, "ada", "N/A"]
     assert texts(path, author_field="who", no_author=["n/a,"]) == ["a", "c"]
     kept = open_corpus(path, author_field="who", no_author=["ADA"], id_field="id", fields=["who"])
     assert [(each.row, each.id, each.fields) for each in kept] == [

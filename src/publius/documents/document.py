@@ -22,6 +22,7 @@ QUOTED: Final = "texts that quote mail, whose quoted lines are left out (--keep-
 
 Tally = Counter[str]
 """How many rows there were of each thing that a curator is told about."""
+_DEEPEST: Final = 4
 _BETWEEN: Final = "\n\n"  # the values of a path with several
 
 
@@ -66,9 +67,15 @@ class Plan(msgspec.Struct, frozen=True):
     def document(self, row: int, values: Sequence[Any], tally: Tally | None = None) -> Document:
         """The document of these values of `names`."""
         text = text_of(values[0], tally)
-        if tally is not None and not (self.raw or self.keep_quotes) and len(without_quotes(text)) < len(text):
+        if (
+            tally is not None
+            and ">" in text
+            and not (self.raw or self.keep_quotes)
+            and without_quotes(text) != text
+        ):
             tally[QUOTED] += 1
         author = str(row) if self.own else said(values[2])
+        author = None if author is None or not author.strip() else author
         return Document(
             row=row, text=text if self.raw else clean(text, keep_quotes=self.keep_quotes), id=said(values[1]),
             author=author, fields=dict(zip(self.fields, values[3:], strict=True)) if self.fields else {},
@@ -137,28 +144,23 @@ def _at(value: Any, steps: Sequence[str]) -> list[Any]:
 
 
 def columns_of(records: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The columns of rows that name their own, and paths in the place of columns that are nested."""
-    found = dict.fromkeys(path for record in records for path in paths_of(record))
-    nested = {path[:at] for path in found for at, sign in enumerate(path) if sign in ".["}
-    return tuple(path for path in found if path not in nested)
-
-
-def paths_of(record: Mapping[str, Any], *, deepest: int = 4) -> list[str]:
-    """The columns of a row, and the paths to what is nested in it."""
-    found: dict[str, None] = {}
+    """The columns of rows that name their own, and paths in the place of what is nested wherever it is there."""
+    found: dict[str, bool] = {}
 
     def walk(value: Any, path: str, depth: int) -> None:
-        if isinstance(value, dict) and value and depth < deepest:
+        if isinstance(value, dict) and value and depth < _DEEPEST:
             for name, each in value.items():
                 walk(each, f"{path}.{name}" if path else str(name), depth + 1)
-        elif isinstance(value, list) and any(isinstance(each, dict) for each in value) and depth < deepest:
+        elif isinstance(value, list) and any(isinstance(each, dict) for each in value) and depth < _DEEPEST:
             for each in value[:20]:
                 walk(each, f"{path}[]", depth + 1)
         else:
-            found[path] = None
+            found[path] = found.get(path, False) or value not in (None, [], {})
 
-    walk(record, "", 0)
-    return list(found)
+    for record in records:
+        walk(record, "", 0)
+    nested = {path[:at] for path in found for at, sign in enumerate(path) if sign in ".["}
+    return tuple(path for path, filled in found.items() if path and (filled or path not in nested))
 
 
 def text_column(columns: Sequence[str], asked: str | None, longest: Callable[[], str | None]) -> str:

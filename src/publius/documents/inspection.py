@@ -79,7 +79,7 @@ def inspect(
     found = [*notes, *corpus.notes(), *seen.notes(), *_rows_in_cells(corpus)]
     odd = sum(note.count for note in found if note.what == CP1252)
     by_row = "utf-8" if not odd else "cp1252" if odd == seen.documents else f"utf-8, {odd:,} rows cp1252"
-    names = sorted({table.encoding or by_row for table in corpus.tables})
+    names = sorted({(table.encoding or by_row).removesuffix("-sig") for table in corpus.tables})
     languages = seen.languages
     if languages is None:
         found.append(

@@ -6,6 +6,7 @@ message holds a value. An encoding is decided row by row: UTF-8, else cp1252.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import itertools
@@ -13,7 +14,7 @@ import json
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, final
@@ -46,8 +47,11 @@ _DECODER: Final = msgspec.json.Decoder()
 class Chunk(ABC):
     """Rows under way to a worker."""
 
-    @abstractmethod
-    def __len__(self) -> int: ...
+    def __init__(self, rows: list[Any], first: int = 0, name: str = "") -> None:
+        self.rows, self._first, self._name = rows, first, name
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
     @abstractmethod
     def values(self, plan: Plan, tally: Tally | None) -> Iterable[Sequence[Any]]:
@@ -58,41 +62,28 @@ class Chunk(ABC):
 class Rows(Chunk):
     """Rows that are values already."""
 
-    def __init__(self, rows: list[Sequence[Any]]) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
     def values(self, plan: Plan, tally: Tally | None) -> Iterable[Sequence[Any]]:
         """As they are."""
-        return self._rows
+        return self.rows
 
 
 @final
 class Lines(Chunk):
     """Lines of JSON as bytes, decoded where they arrive."""
 
-    def __init__(self, lines: list[bytes], first: int, path: str) -> None:
-        self._lines, self._first, self._path = lines, first, path
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpacked, (b"\n".join(self._lines), self._first, self._path)
+        return _unpacked, (b"\n".join(self.rows), self._first, self._name)
 
     def records(self, tally: Tally | None) -> list[dict[str, Any]]:
         """The object of each line; `DataError` where one holds none."""
         try:
-            found = _DECODER.decode_lines(b"\n".join(self._lines))
-            if len(found) == len(self._lines) and all(map(dict.__instancecheck__, found)):
+            found = _DECODER.decode_lines(b"\n".join(self.rows))
+            if len(found) == len(self.rows) and all(map(dict.__instancecheck__, found)):
                 return found
         except (ValueError, RecursionError):
             pass
         return [
-            _object(line, tally, lambda row=row: f"{self._path}, row {row}")  # type: ignore[misc]
-            for row, line in enumerate(self._lines, start=self._first + 1)
+            _object(line, tally, self._name, row) for row, line in enumerate(self.rows, start=self._first + 1)
         ]
 
     def values(self, plan: Plan, tally: Tally | None) -> Iterable[Sequence[Any]]:
@@ -104,11 +95,11 @@ class Lines(Chunk):
         return [[record.get(name) for name in plain] for record in self.records(tally)]
 
 
-def _unpacked(data: bytes, first: int, path: str) -> Lines:
-    return Lines(data.split(b"\n"), first, path)
+def _unpacked(data: bytes, first: int, name: str) -> Lines:
+    return Lines(data.split(b"\n"), first, name)
 
 
-def _object(line: bytes, tally: Tally | None, place: Callable[[], str]) -> dict[str, Any]:
+def _object(line: bytes, tally: Tally | None, name: str, row: int) -> dict[str, Any]:
     """The object of one line that may be odd: another encoding, null characters, half a surrogate pair, NaN."""
     tally = Tally() if tally is None else tally
     if b"\0" in line:
@@ -121,9 +112,9 @@ def _object(line: bytes, tally: Tally | None, place: Callable[[], str]) -> dict[
         return {}
     except ValueError as error:
         column = f" from column {error.colno} on" if isinstance(error, json.JSONDecodeError) else ""
-        raise DataError(f"{place()}: not JSON{column}; write one object a line.") from None
+        raise DataError(f"{name}, row {row}: not JSON{column}; write one object a line.") from None
     if not isinstance(value, dict):
-        raise DataError(f"{place()}: not an object but {_kind_of(value)}; write one object a line.")
+        raise DataError(f"{name}, row {row}: not an object but {_kind_of(value)}; write one object a line.")
     return value
 
 
@@ -146,6 +137,9 @@ def _kind_of(value: object) -> str:
     return names.get(type(value), "a number")
 
 
+_CP1252: Final = "".join(bytes([each]).decode("cp1252", "ignore") or chr(each) for each in range(256))
+
+
 def decoded(data: bytes, tally: Tally | None = None) -> str:
     """UTF-8, else cp1252; the bytes that it lacks as in Latin-1."""
     try:
@@ -153,25 +147,7 @@ def decoded(data: bytes, tally: Tally | None = None) -> str:
     except UnicodeDecodeError:
         if tally is not None:
             tally[CP1252] += 1
-        return _CP1252_OF.decode(data)
-
-
-class _Windows:
-    """cp1252 with its five gaps filled as in Latin-1."""
-
-    def __init__(self) -> None:
-        self._table = "".join(bytes([each]).decode("cp1252", "replace") for each in range(256))
-        self._table = "".join(
-            chr(place) if each == "\ufffd" else each for place, each in enumerate(self._table)
-        )
-
-    def decode(self, data: bytes) -> str:
-        import codecs
-
-        return codecs.charmap_decode(data, "strict", self._table)[0]
-
-
-_CP1252_OF: Final = _Windows()
+        return codecs.charmap_decode(data, "strict", _CP1252)[0]
 
 
 # Files ----------------------------------------------------------------------------------------------------
@@ -225,14 +201,10 @@ def whole_encoding(head: bytes, reading: Reading) -> str | None:
     """
     if reading.encoding is not None:
         try:
-            import codecs
-
             name = codecs.lookup(reading.encoding).name
             "".encode(name)
         except (LookupError, ValueError):
-            raise UsageError(
-                f"no encoding {reading.encoding!r:.40}: name one such as utf-16 or iso-8859-15."
-            ) from None
+            raise UsageError(f"no encoding {reading.encoding!r:.40}: name one such as utf-16.") from None
         return "utf-8-sig" if name == "utf-8" and head.startswith(_MARKS[0][0]) else name
     for mark, name in _MARKS:
         if head.startswith(mark):
@@ -256,18 +228,12 @@ class JsonLines(Table):
 
     def __init__(self, path: Path, name: str, reading: Reading) -> None:
         super().__init__(path, name, reading)
-        head = head_of(path)
-        self._whole = whole_encoding(head, reading)
-        self.encoding = {"utf-8-sig": "utf-8"}.get(self._whole or "", self._whole)
+        self.encoding = whole_encoding(head_of(path), reading)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Those of its first rows."""
-        lines: list[bytes] = []
-        for found in self._lines(_PEEKED):
-            lines = found
-            break
-        return columns_of(Lines(lines, 0, self.name).records(None))
+        return columns_of(Lines(next(self._lines(_PEEKED), []), 0, self.name).records(None))
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Bytes, undecoded."""
@@ -298,12 +264,12 @@ class JsonLines(Table):
     def _blocks(self) -> Iterator[list[bytes]]:
         """Its bytes in UTF-8, block by block, cut into lines."""
         with open_binary(self.path) as raw:
-            if self._whole not in (None, "utf-8", "utf-8-sig"):
-                text = io.TextIOWrapper(raw, self._whole, errors="replace", newline="\n")
+            if self.encoding not in (None, "utf-8", "utf-8-sig"):
+                text = io.TextIOWrapper(raw, self.encoding, errors="replace", newline="\n")
                 while some := text.readlines(2**20):
                     yield [line.encode("utf-8", "replace") for line in some]
                 return
-            if self._whole == "utf-8-sig":
+            if self.encoding == "utf-8-sig":
                 raw.read(3)
             rest: list[bytes] = []
             while block := raw.read(2**20):
@@ -315,7 +281,7 @@ class JsonLines(Table):
                     yield lines
                 elif sum(map(len, rest)) > ROW_LIMIT:
                     raise DataError(
-                        f"{self.name} has a line of more than {ROW_LIMIT >> 20} MiB: is it JSON lines?"
+                        f"{self.name} has a line of over {ROW_LIMIT >> 20} MiB: is it JSON lines?"
                     )
             yield [b"".join(rest)]
 
@@ -354,8 +320,7 @@ class Json(Held):
     def load(self) -> list[dict[str, Any]]:
         """`DataError` for any other JSON."""
         data = read_bytes_limited(self.path, ROW_LIMIT)
-        whole = whole_encoding(data[:_HEAD], self.reading)
-        self.encoding = whole
+        self.encoding = whole = whole_encoding(data[:_HEAD], self.reading)
         text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
         if "\0" in text:
             self.tally[NULLS] += 1
@@ -363,19 +328,13 @@ class Json(Held):
         try:
             value = _whole_texts(json.loads(text, strict=False, parse_int=_whole))
         except RecursionError:
-            raise DataError(
-                f"{self.name} is nested too deeply: write JSON lines, an object a document."
-            ) from None
+            raise DataError(f"{self.name} is nested too deeply: write JSON lines, flat objects.") from None
         except ValueError as error:
             column = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-            raise DataError(
-                f"{self.name} is not JSON{column}: write a list of objects, or JSON lines."
-            ) from None
+            raise DataError(f"{self.name} is not JSON{column}: write a list of objects.") from None
         if isinstance(value, dict):
             lists = [
-                each
-                for each in value.values()
-                if isinstance(each, list) and each and isinstance(each[0], dict)
+                each for each in value.values() if isinstance(each, list) and each and type(each[0]) is dict
             ]
             value = lists[0] if len(lists) == 1 and "text" not in value else [value]
         if not isinstance(value, list):
@@ -393,13 +352,12 @@ class Separated(Table):
     def __init__(self, path: Path, name: str, reading: Reading) -> None:
         super().__init__(path, name, reading)
         head = head_of(path)
-        self._whole = whole_encoding(head, reading)
-        self.encoding = {"utf-8-sig": "utf-8"}.get(self._whole or "", self._whole)
-        text = head.decode(self._whole, "ignore") if self._whole else decoded(head)
+        self.encoding = whole_encoding(head, reading)
         self._skipped = (reading.header_row or 1) - 1
-        self.delimiter = reading.delimiter and _delimiter(reading.delimiter)
-        if self.delimiter is None:
-            self.delimiter = most_frequent(text, self._skipped)
+        text = head.decode(self.encoding, "ignore") if self.encoding else decoded(head)
+        self.delimiter = (
+            _delimiter(reading.delimiter) if reading.delimiter else most_frequent(text, self._skipped)
+        )
         csv.field_size_limit(sys.maxsize)
         self._further = 0
         self.columns  # noqa: B018  # a file without a header is refused when it is opened
@@ -421,13 +379,11 @@ class Separated(Table):
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Values, as strings."""
         columns = list(self.columns)
-        places = [
-            None if name is None else columns.index(name) if name in columns else -1 for name in plan.names()
-        ]
+        places = [columns.index(name) if name in columns else None for name in plan.names()]
         held: list[Sequence[Any]] = []
         weight = 0
         for row in self._body():
-            held.append([None if place is None or place < 0 else row[place] for place in places])
+            held.append([None if place is None else row[place] for place in places])
             weight += len(row[places[0] or 0])
             if len(held) == size or weight > CHUNK_LIMIT:
                 yield Rows(held)
@@ -452,57 +408,49 @@ class Separated(Table):
                 if width > 1:
                     continue
                 row = [""]
+            if len(row) > width and not any(each.strip() for each in row[width:]):
+                row = row[:width]  # delimiters at the end of each line
             if len(row) != width:
-                if len(row) > width and not any(each.strip() for each in row[width:]):
-                    row = row[:width]  # delimiters at the end of each line
-                else:
-                    raise DataError(
-                        f"{self.name}, row {number}: {len(row)} fields where the header has {width}. Write it again "
-                        "with quotation marks, or say --quotes none if it has none."
-                    )
+                raise DataError(
+                    f"{self.name}, row {number}: {len(row)} fields where the header has {width}. Write it again "
+                    "with quotation marks, or say --quotes none if it has none."
+                )
             yield row
 
     def _rows(self) -> Iterator[list[str]]:
         """Every record of the file; of a line without anything none."""
-        number = 0
         self.tally = Tally()
+        style: dict[str, Any] = {"delimiter": self.delimiter, "strict": True}
+        if self.reading.quotes == "none":
+            style = {"delimiter": self.delimiter, "quoting": csv.QUOTE_NONE, "quotechar": None}
+        errors = "replace" if self.encoding else "surrogateescape"
+        read, odd = 0, [False]
         with open_binary(self.path) as raw:
-            if self._whole:
-                text = io.TextIOWrapper(raw, self._whole, errors="replace", newline="")
-            else:
-                text = io.TextIOWrapper(raw, "utf-8", errors="surrogateescape", newline="")
-            odd = [False]
-            style: dict[str, Any] = {"delimiter": self.delimiter, "strict": True}
-            if self.reading.quotes == "none":
-                style = {"delimiter": self.delimiter, "quoting": csv.QUOTE_NONE, "quotechar": None}
+            text = io.TextIOWrapper(raw, self.encoding or "utf-8", errors=errors, newline="")
             try:
-                for number, row in enumerate(csv.reader(_watched(text, odd), **style), start=1):
+                for row in csv.reader(_watched(text, odd), **style):
                     if odd[0]:
                         odd[0] = False
                         row = self._mended(row)
                     yield row
+                    read += 1
             except csv.Error as error:
-                raise DataError(self._broken(str(error), number + 1)) from None
-
-    def _broken(self, error: str, number: int) -> str:
-        if "unexpected end" in error:
-            return (
-                f"{self.name}, row {number}: a quotation mark opens a field that never ends. Say --quotes none if it "
-                "is written without quotation marks."
-            )
-        return (
-            f"{self.name}, row {number}: text after a closing quotation mark. Write it again with marks inside fields "
-            "doubled, or say --quotes none if it is written without quotation marks."
-        )
+                ends = "unexpected end" in str(error)
+                what = "a field is never closed" if ends else "text after a closing quotation mark"
+                raise DataError(
+                    f"{self.name}, row {read + 1}: {what}. Write it again with marks inside fields doubled, or say "
+                    "--quotes none if it is written without quotation marks."
+                ) from None
 
     def _mended(self, row: list[str]) -> list[str]:
         """The row in its own encoding, without null characters."""
         if any("\0" in cell for cell in row):
             self.tally[NULLS] += 1
             row = [cell.replace("\0", "") for cell in row]
-        if self._whole is None and _ODD.search("".join(row)):
+        if self.encoding is None and _ODD.search("".join(row)):
             self.tally[CP1252] += 1
-            row = [_CP1252_OF.decode(cell.encode("utf-8", "surrogateescape")) for cell in row]
+            as_bytes = [cell.encode("utf-8", "surrogateescape") for cell in row]
+            row = [codecs.charmap_decode(cell, "strict", _CP1252)[0] for cell in as_bytes]
         return row
 
 
