@@ -108,7 +108,7 @@ def _of_summary(manifest: Any) -> dict[str, Any]:
     return {
         "meter": [
             {
-                "label": "Which of 2 contents an author wrote",
+                "label": "One of 2 contents",
                 "guess": 0.5,
                 "most": posterior_at_most(manifest.epsilon, 2),
             }
