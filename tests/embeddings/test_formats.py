@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from publius.embeddings.admissible import LARGEST_NORM, UNKNOWN, word_fault
-from publius.embeddings.import_file import read_vectors, read_word_list
+from publius.embeddings.import_file import read_vectors
 from publius.errors import EmbeddingError, UsageError
 from vector_files import VECTORS, WORDS, WRITERS, binary_rows, glove, header, packed, word2vec_binary
 
@@ -272,10 +272,6 @@ def test_too_much_for_memory_names_the_way_out(tmp_path, monkeypatch):
 def test_header_with_tabs_and_spaces(tmp_path):
     data = header(WORDS, VECTORS).replace(b" ", b"\t").replace(b"\n", b" \r\n") + glove()
     _same(read_vectors(_file(tmp_path, data)), WORDS, VECTORS)
-
-
-def test_word_list(tmp_path):
-    assert read_word_list(_file(tmp_path, "\ufeffthe\r\n\nnaïve\nthe".encode())) == {"the", "naïve"}
 
 
 def test_real_vectors(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from publius.embeddings.embeddings import Embeddings
-from publius.embeddings.import_file import read_vectors, read_word_list
+from publius.embeddings.import_file import read_vectors
 from publius.errors import DataError, PubliusError
 from publius.files import GZIP_FREE
 from vector_files import VECTORS, WORDS, binary_rows, glove, header, npy, npz, packed, text_rows
@@ -166,28 +166,6 @@ def test_what_cannot_be_read_is_refused(tmp_path, target, code, said):
     found, message = refused(lambda: Embeddings.from_file(tmp_path / target))
     assert found == code
     assert said in message
-
-
-WORD_LISTS = {
-    "no words": (b"\n\r\n", "has no words: one word a line"),
-    "none of the file": (b"absent\n", "check that the vocabulary has the same case"),
-    "not UTF-8": (b"the\ncaf\xe9\n", "line 2: bytes that are not UTF-8; correct the line"),
-    "escape": (b"the\n\x1b[2J\n", "line 2: a control character (U+001B) in the word; correct the line"),
-    "blank": (b"the\nhouse \n", "line 2: a word that starts or ends with a blank; correct the line"),
-    "long line": (b"x" * (2**20 + 1), "line 1: more than"),
-    "damaged gzip": (packed(b"the\n")[:-3], "is damaged or cut short"),
-}
-
-
-@pytest.mark.parametrize("name", WORD_LISTS)
-def test_word_list_is_refused(tmp_path, name):
-    (tmp_path / "v.txt").write_bytes(glove())
-    (tmp_path / "words").write_bytes(WORD_LISTS[name][0])
-    code, message = refused(
-        lambda: Embeddings.from_file(tmp_path / "v.txt", vocabulary=read_word_list(tmp_path / "words"))
-    )
-    assert code == 65
-    assert WORD_LISTS[name][1] in message
 
 
 def test_a_full_disk_leaves_nothing(tmp_path, home, monkeypatch):

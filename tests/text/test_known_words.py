@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publius.errors import UnknownWordError, UsageError
+from publius.errors import UnknownWordError
 from publius.noise.randomness import seeded_rng
 from publius.text import known_words as module
-from publius.text.bag import UNKNOWN, Bag, Encoding, places_of_all, words_of
+from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
 from publius.text.counts import count_matrix
 from publius.text.known_words import KnownWords
 from publius.text.tokenizer import StopWords, Unknown, lookup
@@ -91,24 +91,6 @@ def test_same_words_as_one_by_one(text, unknown, length, profile):
     assert found.places.tolist() == names
 
 
-@given(st.lists(TEXTS, max_size=5), st.sampled_from(["unk", "drop"]), st.sampled_from([None, 1, 2, 7]))
-def test_places_of_many_texts_are_those_of_each(texts, unknown, length):
-    encoding = Encoding(length, unknown, STOPS, "glove", padded=False)
-    each = [words_of(text, VOCABULARY, encoding) for text in texts]
-    together = places_of_all(texts, VOCABULARY, encoding)
-    assert [row.tolist() for row in together.places] == [found.places.tolist() for found in each]
-    assert together.seen == sum(found.seen for found in each)
-    assert together.unknown == sum(found.unknown for found in each)
-
-
-@pytest.mark.parametrize(
-    "refused", [Encoding(None, "reject", STOPS, "glove"), Encoding(3, "drop", STOPS, "glove")]
-)
-def test_what_needs_each_text_alone_is_not_done_together(refused):
-    with pytest.raises(UsageError, match="without padding"):
-        places_of_all(["tea"], VOCABULARY, refused)
-
-
 def test_a_full_table_is_begun_anew(monkeypatch):
     monkeypatch.setattr(module, "_MOST", 3)
     known = KnownWords(VOCABULARY, "glove", STOPS)
@@ -118,7 +100,7 @@ def test_a_full_table_is_begun_anew(monkeypatch):
         "tea", "don't", "milk", "rock", UNKNOWN, "tea", "well", "tea",
     ]  # fmt: skip
     assert len(places) == 7 * 2000
-    assert len(known._table) < 10
+    assert len(known) < 10
 
 
 def test_threads_share_a_table(monkeypatch):
@@ -142,7 +124,7 @@ def test_it_keeps_private_words_to_itself():
     assert len(np.concatenate(known.places(["canary tea"]))) == 2
     assert "canary" not in repr(known)
     assert b"canary" not in pickle.dumps(known.__reduce__()[1][1:])
-    assert not pickle.loads(pickle.dumps(KnownWords(VOCABULARY, "glove", STOPS)))._table
+    assert not pickle.loads(pickle.dumps(KnownWords(VOCABULARY, "glove", STOPS)))
 
 
 HOSTILE_PARTS = (

@@ -24,7 +24,7 @@ import numpy as np
 from publius.arrays import Float32Array
 from publius.embeddings.admissible import LARGEST_DIMENSION, LONGEST_WORD, UNKNOWN, vector_faults, word_fault
 from publius.errors import EmbeddingError, UsageError
-from publius.files import AnyPath, largest_content, open_binary, read_lines, shown
+from publius.files import AnyPath, largest_content, open_binary, shown
 from publius.files.progress import Advance, unheard
 
 WORD2VEC_BINARY: Final = "word2vec-binary"
@@ -101,24 +101,6 @@ def read_vectors(
     return table.result()
 
 
-def read_word_list(path: AnyPath) -> frozenset[str]:
-    """The words of a UTF-8 text file, one a line; empty lines are passed over. `EmbeddingError` names the line."""
-    words = set()
-    for number, line in read_lines(path, _LINE_LIMIT):
-        line = line.removesuffix(b"\r")
-        word = _decoded(line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line)
-        fault = "bytes that are not UTF-8" if word is None else word and word_fault(word)
-        if word is None or fault:
-            raise EmbeddingError(
-                f"{shown(path)}, line {number}: {fault}; correct the line: one word a line, UTF-8"
-            )
-        words.add(word)
-    words.discard("")
-    if not words:
-        raise EmbeddingError(f"{shown(path)} has no words: one word a line, UTF-8")
-    return frozenset(words)
-
-
 @final
 @dataclass(frozen=True)
 class _Layout:
@@ -142,21 +124,13 @@ def _layout_of(stream: io.BufferedReader, path: AnyPath) -> _Layout:
         raise EmbeddingError(f"{shown(path)} is empty: {_FETCH}")
     if header := _HEADER.fullmatch(line):
         return _headed_layout(stream, path, header, len(line))
-    dimension = _trailing_numbers(line.split())
+    dimension = len([*itertools.takewhile(_is_number, reversed(line.split()[1:]))])
     if not 1 <= dimension <= LARGEST_DIMENSION:
         raise EmbeddingError(
             f"{shown(path)}, row 1 has {dimension} numbers; a row is a word and 1 to {LARGEST_DIMENSION} numbers "
             "(word2vec, GloVe or fastText .vec): is this a file of word vectors?"
         )
     return _Layout(GLOVE, dimension, None, line)
-
-
-def _trailing_numbers(fields: Sequence[bytes]) -> int:
-    """How many fields at the end are numbers, the first field set aside as the word."""
-    for count, field in enumerate(reversed(fields[1:])):
-        if not _is_number(field):
-            return count
-    return max(0, len(fields) - 1)
 
 
 def _is_number(field: bytes) -> bool:
@@ -195,18 +169,13 @@ def _headed_layout(
 
 def _looks_binary(sample: bytes, dimension: int) -> bool:
     """Whether float32 bytes follow the first word, and not ``dimension`` numbers in printable characters."""
-    if _ends_in_numbers(sample.partition(b"\n")[0], dimension):
+    fields = sample.partition(b"\n")[0].rstrip(b" \t\r").rsplit(b" ", dimension)
+    if len(fields) == dimension + 1 and all(map(_is_number, fields[1:])):
         return False
-    _, _, rest = sample.partition(b" ")
-    line = rest[: 4 * dimension].partition(b"\n")[0]
+    line = sample.partition(b" ")[2][: 4 * dimension].partition(b"\n")[0]
     if any(byte in _BINARY_BYTES or byte > 126 for byte in line):
         return True
     return len(line) < 2 * dimension - 1 and not any(map(_is_number, line.split()))
-
-
-def _ends_in_numbers(line: bytes, dimension: int) -> bool:
-    fields = line.rstrip(b" \t\r").rsplit(b" ", dimension)
-    return len(fields) == dimension + 1 and all(map(_is_number, fields[1:]))
 
 
 @final
@@ -219,10 +188,10 @@ class _Table:
         layout: _Layout,
         limit: int | None,
         vocabulary: AbstractSet[str] | None,
-        skip_bad_rows: bool,
+        skip: bool,
     ) -> None:
         self.rows = 0
-        self._path, self._layout, self._limit, self._skip = path, layout, limit, skip_bad_rows
+        self._path, self._layout, self._limit, self._skip = path, layout, limit, skip
         self._vocabulary = (
             None if vocabulary is None else {word.encode("utf-8", "replace") for word in vocabulary}
         )
@@ -266,20 +235,20 @@ class _Table:
         self._append(vectors if len(kept) == len(vectors) else vectors[kept])
 
     def _admit(self, row: int, raw: bytes, fault: str | None) -> bool:
-        word = _decoded(raw)
+        try:
+            word = raw.decode()
+        except UnicodeDecodeError:
+            self.bad(row, "bytes that are not UTF-8 in the word")
+            return False
         if word == UNKNOWN:
             self._unknown_rows += 1
-            return False
-        if word is None:
-            fault = "bytes that are not UTF-8 in the word"
         elif word in self._words:
-            fault = f"the word of row {self._words[word]} again"
+            self.bad(row, f"the word of row {self._words[word]} again", kind="a repeated word")
+        elif fault := word_fault(word) or fault:
+            self.bad(row, fault)
         else:
-            fault = word_fault(word) or fault
-        if fault is None and word is not None:
             self._words[word] = row
             return True
-        self.bad(row, str(fault), kind="a repeated word" if word in self._words else None)
         return False
 
     def _append(self, vectors: Float32Array) -> None:
@@ -292,10 +261,8 @@ class _Table:
         self._vectors[start:end] = vectors
 
     def _resize(self, rows: int) -> None:
-        try:
-            self._vectors.resize(
-                (rows, self._layout.dimension), refcheck=False
-            )  # no view exists; no copy is made
+        try:  # no view exists; no copy is made
+            self._vectors.resize((rows, self._layout.dimension), refcheck=False)
         except MemoryError:
             raise EmbeddingError(
                 f"{shown(self._path)}: {rows} words of {self._layout.dimension} numbers do not fit into memory: "
@@ -305,80 +272,48 @@ class _Table:
     def result(self) -> WordVectors:
         """The rows that were kept; `EmbeddingError` when there are none."""
         if not self._words:
+            hint = "check that the vocabulary has the same case and script" if self._vocabulary else _FETCH
             raise EmbeddingError(
-                f"{shown(self._path)}: none of its {self.rows} rows is a word to keep: {self._hint()}"
+                f"{shown(self._path)}: none of its {self.rows} rows is a word to keep: {hint}"
             )
         self._resize(len(self._words))
         self._vectors.flags.writeable = False
-        return WordVectors(
-            words=tuple(self._words),
-            vectors=self._vectors,
-            format=self._layout.format,
-            rows=self.rows,
-            skipped=dict(sorted(self._skipped.items())),
-            unknown_rows=self._unknown_rows,
-        )
-
-    def _hint(self) -> str:
-        return (
-            _FETCH if self._vocabulary is None else "check that the vocabulary has the same case and script"
-        )
-
-
-def _decoded(word: bytes) -> str | None:
-    """The UTF-8 text of ``word``; None when it is not UTF-8."""
-    try:
-        return word.decode()
-    except UnicodeDecodeError:
-        return None
+        skipped = dict(sorted(self._skipped.items()))
+        words = tuple(self._words)
+        return WordVectors(words, self._vectors, self._layout.format, self.rows, skipped, self._unknown_rows)
 
 
 def _binary_blocks(stream: io.BufferedReader, layout: _Layout, table: _Table) -> Iterator[_Block]:
     """Rows of a word, a blank, little-endian float32 numbers; some tools put a newline before the word."""
-    count = layout.count or 0
-    buffer = b""
+    count, width, buffer = layout.count or 0, 4 * layout.dimension, b""
     while table.rows < count and table.room:
         buffer += stream.read(_CHUNK)
-        rows, words, parts, used = _split_binary(buffer, layout, table, min(_CHUNK, table.room))
-        if not used:
-            _refuse_binary_row(buffer, count, table)
+        rows: list[int] = []
+        words: list[bytes] = []
+        parts: list[bytes] = []
+        position, most = 0, min(_CHUNK, table.room)
+        while table.rows < count and len(rows) < most:
+            space = buffer.find(b" ", position, position + _LONGEST_WORD_BYTES)
+            end = space + 1 + width
+            if space < 0 or end > len(buffer):
+                break
+            table.rows += 1
+            word = buffer[position:space].lstrip(b"\n")
+            if table.wants(word):
+                rows.append(table.rows)
+                words.append(word)
+                parts.append(buffer[space + 1 : end])
+            position = end
+        if not position:
+            endless = b" " not in buffer[:_LONGEST_WORD_BYTES] and len(buffer) > _LONGEST_WORD_BYTES
+            fault = f"the file ends here and its header says {count} words: it is cut short"
+            if endless:
+                fault = f"no word ends within {_LONGEST_WORD_BYTES} bytes: the rows before are damaged"
+            table.broken(table.rows + 1, f"{fault}; {_FETCH}")
         yield rows, words, np.frombuffer(bytearray().join(parts), "<f4").reshape(-1, layout.dimension)
-        buffer = buffer[used:]
+        buffer = buffer[position:]
     if table.room and (buffer + stream.read(1)).strip(b"\n"):
         table.broken(table.rows, f"more follows than the {count} words that the header says; {_FETCH}")
-
-
-def _split_binary(
-    buffer: bytes, layout: _Layout, table: _Table, most: int
-) -> tuple[list[int], list[bytes], list[bytes], int]:
-    """The whole rows at the start of ``buffer`` that are wanted, at most ``most``, and the bytes they take."""
-    rows: list[int] = []
-    words: list[bytes] = []
-    parts: list[bytes] = []
-    row, last, width, position = table.rows, layout.count or 0, 4 * layout.dimension, 0
-    while row < last and len(rows) < most:
-        space = buffer.find(b" ", position, position + _LONGEST_WORD_BYTES)
-        end = space + 1 + width
-        if space < 0 or end > len(buffer):
-            break
-        row += 1
-        word = buffer[position:space].lstrip(b"\n")
-        if table.wants(word):
-            rows.append(row)
-            words.append(word)
-            parts.append(buffer[space + 1 : end])
-        position = end
-    table.rows = row
-    return rows, words, parts, position
-
-
-def _refuse_binary_row(buffer: bytes, count: int, table: _Table) -> NoReturn:
-    row = table.rows + 1
-    if b" " not in buffer[:_LONGEST_WORD_BYTES] and len(buffer) > _LONGEST_WORD_BYTES:
-        table.broken(
-            row, f"no word ends within {_LONGEST_WORD_BYTES} bytes: the rows before are damaged; {_FETCH}"
-        )
-    table.broken(row, f"the file ends here and its header says {count} words: it is cut short; {_FETCH}")
 
 
 def _text_blocks(stream: io.BufferedReader, layout: _Layout, table: _Table) -> Iterator[_Block]:

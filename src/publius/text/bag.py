@@ -17,7 +17,7 @@ from typing import NoReturn, Protocol, cast, final, get_args
 
 import numpy as np
 
-from publius.arrays import IndexArray, Rows
+from publius.arrays import IndexArray
 from publius.errors import UnknownWordError, UsageError
 from publius.settings import Between, TextSettings, UnknownPolicy
 from publius.text.known_words import NOWHERE, IndexedVocabulary, PlacedWords, known_words
@@ -272,33 +272,6 @@ def words_of_all(texts: Sequence[str], vocabulary: Vocabulary, encoding: Encodin
         found = known.places(texts, encoding.length, drop=encoding.unknown == "drop")
         return [_encoded(places, known.names, placed.unknown_index, encoding) for places in found]
     return [words_of(text, vocabulary, encoding) for text in texts]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class EncodedRows:
-    """The words of many documents, of as many as each has, without an object for each document."""
-
-    places: Rows = field(repr=False)
-    """Places in the vocabulary, unknown words at its ``unknown_index``."""
-    seen: int
-    unknown: int
-
-
-def places_of_all(texts: Sequence[str], vocabulary: IndexedVocabulary, encoding: Encoding) -> EncodedRows:
-    """As `words_of_all`, for unk and drop, where nothing is filled up; ``seen`` and ``unknown`` of all together."""
-    if encoding.unknown in ("reject", "keep") or (encoding.length is not None and encoding.padded):
-        raise UsageError("documents are encoded together under unk or drop, and without padding")
-    drop = encoding.unknown == "drop"
-    known = known_words(vocabulary, encoding.profile, encoding.stop_words)
-    rows = Rows.of(known.places(texts, encoding.length, drop=drop))
-    missing = rows.flat == NOWHERE
-    seen, unknown = len(missing), int(np.count_nonzero(missing))
-    if unknown and drop:
-        rows = Rows(rows.flat[~missing], np.concatenate([[0], np.cumsum(~missing)])[rows.starts])
-    elif unknown:
-        rows = Rows(np.where(missing, vocabulary.unknown_index, rows.flat), rows.starts)
-    return EncodedRows(rows, seen, unknown)
 
 
 def _encoded(places: IndexArray, names: Sequence[str], unknown_index: int, encoding: Encoding) -> Encoded:

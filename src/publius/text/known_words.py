@@ -1,8 +1,8 @@
 """From texts straight to places in a vocabulary, as fast as they can be read.
 
-A word never holds white space, so texts are cut there and each stretch between is looked up as a whole in a table
-that remembers what the tokenizer made of it. The table's answers are the tokenizer's: only repetition is saved.
-Many texts are cut and looked up at once, in arrays.
+A word never holds white space, so texts are cut there and each stretch between is looked up as a whole in a table that
+remembers what the tokenizer made of it. The table's answers are the tokenizer's: only repetition is saved. Many texts
+are cut and looked up at once, in arrays.
 """
 
 from __future__ import annotations
@@ -21,42 +21,33 @@ from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, profil
 
 UNKNOWN: Final = "<unk>"
 """The public token that stands for unknown words and fills short documents; no text has it as a word."""
-
 NOWHERE: Final = -1
 """The place of an unknown word."""
 _NOTHING: Final = -2
 
 _CHUNK: Final = 8192
-_AT_ONCE: Final = 2**17
-"""So many characters are looked up at once: their arrays stay in the cache."""
-_FEW: Final = 4096
-"""Fewer are looked up one by one: arrays have a cost of their own."""
+_AT_ONCE: Final = 2**17  # so many characters are looked up at once: their arrays stay in the cache
+_FEW: Final = 4096  # fewer are looked up one by one: arrays have a cost of their own
 _JOINING: Final = b"'-.,"
+# In ASCII nothing else is in a word: letters in lower case, digits, and what can join two of them.
 _PLAIN: Final = bytes(
     code if chr(code).isalnum() or code in _JOINING else ord(" ") for code in bytes(range(128)).lower()
 ).ljust(256)
-"""In ASCII nothing else is in a word: letters in lower case, digits, and what can join two of them."""
+# Beside other characters case stays: what an accent joins depends on it. So do the marks that the rule of the final
+# sigma looks past (Unicode calls them case-ignorable); the others end a word whatever stands beside them.
 _CASE_LOOKS_PAST: Final = b":^`"
 _MIXED: Final = bytes(
     code if code > 127 or chr(code).isalnum() or code in _JOINING + _CASE_LOOKS_PAST else ord(" ")
     for code in range(256)
 )
-"""Beside other characters case stays: what an accent joins depends on it. So do the marks that the rule of the final
-sigma looks past (Unicode calls them case-ignorable); the others end a word whatever stands beside them."""
+# What joins nothing at the edge of a stretch: without it "end." and "end" are one.
 _EDGE: Final = np.array([code in _JOINING for code in range(256)], np.int64)
-"""What joins nothing at the edge of a stretch: without it "end." and "end" are one."""
 
-_MOST: Final = 2**17
-_LONGEST: Final = 64
-"""At most so many stretches of at most so many bytes are remembered: some 20 MB."""
-_SHORT: Final = 24
-_BITS: Final = 18
-"""The commonest of at most 24 bytes are also in an array of 2^18 rows, where many are found at once: 8 MB."""
+_MOST, _LONGEST = 2**17, 64  # at most so many stretches of at most so many bytes are remembered: some 20 MB
+_SHORT, _BITS = 24, 18  # the commonest of at most 24 bytes are also in an array of 2^18 rows: 8 MB
 _BYTES_KEPT: Final = np.array([(1 << 8 * min(count, 8)) - 1 for count in range(_SHORT + 2)], np.uint64)
 _NO_PLACES: Final = np.zeros(0, np.int64)
-_MIX_1, _MIX_2, _MIX_3 = (
-    np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9)
-)
+_MIX: Final = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9], np.uint64)
 
 
 class IndexedVocabulary(Hashable, Protocol):
@@ -94,21 +85,24 @@ class PlacedWords(LazySequence[str]):
 
 
 @final
-class KnownWords:
-    """Texts to places in a vocabulary; safe in threads.
+class KnownWords(dict[bytes, int]):
+    """Texts to places in a vocabulary, by one number for each stretch of text without white space; safe in threads.
 
-    It remembers stretches of private texts in memory, so it is never written, printed or sent to another process.
-
-    Attributes:
-        names: the words by place, and the unknown token last, so that `NOWHERE` names it.
-
+    The number is the place of its word, `NOWHERE` for an unknown one, `_NOTHING` for a stop word, and below that a row
+    of several. It remembers stretches of private texts in memory, so it is never written, printed or sent to another
+    process.
     """
 
     def __init__(self, vocabulary: IndexedVocabulary, profile: str, stop_words: StopWords) -> None:
-        self._facts = (vocabulary, profile, stop_words)
-        self._table = _Table(*self._facts)
+        super().__init__()
+        self._facts = vocabulary, profile, stop_words
+        self._digits_kept = profile_named(profile).digits == "kept"
         self._lock = Lock()
+        self._rows: list[IndexArray] = []
+        # Each row a short stretch, filled up with zeros, and its number; a stretch has one row where it can stand.
+        self._common = np.zeros((1 << _BITS, _SHORT // 8 + 1), np.uint64)
         self.names = (*vocabulary.vocabulary, UNKNOWN)
+        """The words by place, and the unknown token last, so that `NOWHERE` names it."""
 
     def places(
         self, texts: Sequence[str], length: int | None = None, *, drop: bool = False
@@ -139,65 +133,15 @@ class KnownWords:
             size += len(chunk)
             if size >= _AT_ONCE or end == len(chunks):
                 with self._lock:
-                    if self._table.is_full:
-                        self._table = _Table(*self._facts)
-                    found = self._table.places([_plain(each) for each in chunks[start:end]])
+                    if len(self) >= _MOST or len(self._rows) >= _MOST:
+                        self.clear()
+                        self._rows.clear()
+                        self._common.fill(0)
+                    found = self._together([_plain(each) for each in chunks[start:end]])
                 yield from found
                 start, size = end, 0
 
-    def __repr__(self) -> str:
-        return "KnownWords()"
-
-    def __reduce__(self) -> tuple[type[KnownWords], tuple[IndexedVocabulary, str, StopWords]]:
-        return KnownWords, self._facts
-
-
-@final
-class _Table(dict[bytes, int]):
-    """One number for each stretch of text without white space: what it becomes.
-
-    That is the place of its word, `NOWHERE` for an unknown one, `_NOTHING` for a stop word, and below that a row of
-    several. The answers are those of `publius.text.tokenizer.lookup`. Stretches are in UTF-8.
-    """
-
-    def __init__(self, vocabulary: IndexedVocabulary, profile: str, stop_words: StopWords) -> None:
-        super().__init__()
-        self._vocabulary, self._profile, self._stop_words = vocabulary.places, profile, stop_words
-        self._digits_kept = profile_named(profile).digits == "kept"
-        self._rows: list[IndexArray] = []
-        # Each row a short stretch, filled up with zeros, and its number; a stretch has one row where it can stand.
-        self._common = np.zeros((1 << _BITS, _SHORT // 8 + 1), np.uint64)
-
-    def __missing__(self, stretch: bytes) -> int:
-        text = stretch.decode("utf-8", "surrogatepass")
-        # One word as it stands, without anything at which the tokenizer would cut it.
-        if text.isascii() and (text.isalnum() if self._digits_kept else text.isalpha()):
-            word = text.lower()
-            code = _NOTHING if word in self._stop_words.words else self._vocabulary.get(word, NOWHERE)
-        else:
-            words = lookup(text, self._vocabulary, profile=self._profile, stop_words=self._stop_words)
-            code = self._code(
-                [NOWHERE if type(word) is Unknown else self._vocabulary[word] for word in words]
-            )
-        if len(stretch) <= _LONGEST:
-            self[stretch] = code
-        return code
-
-    def _code(self, places: list[int]) -> int:
-        if len(places) == 1:
-            return places[0]
-        if not places:
-            return _NOTHING
-        self._rows.append(np.array(places, np.int64))
-        return _NOTHING - len(self._rows)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it is time for another table."""
-        return len(self) >= _MOST or len(self._rows) >= _MOST
-
-    def places(self, chunks: Sequence[bytes]) -> list[IndexArray]:
-        """The places of the words of each chunk."""
+    def _together(self, chunks: Sequence[bytes]) -> list[IndexArray]:
         if sum(map(len, chunks)) < _FEW:
             return [self._spread(self._one_by_one(chunk))[0] for chunk in chunks]
         data = b" ".join([b"", *chunks, b" " * (8 + _SHORT)])
@@ -210,6 +154,23 @@ class _Table(dict[bytes, int]):
     def _one_by_one(self, chunk: bytes) -> IndexArray:
         stretches = [bare for stretch in chunk.split() if (bare := stretch.strip(_JOINING))]
         return np.fromiter(map(self.__getitem__, stretches), np.int64, len(stretches))
+
+    def __missing__(self, stretch: bytes) -> int:
+        text, (vocabulary, profile, stops) = stretch.decode("utf-8", "surrogatepass"), self._facts
+        # One word as it stands, without anything at which the tokenizer would cut it.
+        if text.isascii() and (text.isalnum() if self._digits_kept else text.isalpha()):
+            word = text.lower()
+            code = _NOTHING if word in stops.words else vocabulary.places.get(word, NOWHERE)
+        else:
+            words = lookup(text, vocabulary, profile=profile, stop_words=stops)
+            places = [NOWHERE if type(word) is Unknown else vocabulary.places[word] for word in words]
+            code = places[0] if len(places) == 1 else _NOTHING
+            if len(places) > 1:
+                self._rows.append(np.array(places, np.int64))
+                code = _NOTHING - len(self._rows)
+        if len(stretch) <= _LONGEST:
+            self[stretch] = code
+        return code
 
     def _spread(self, codes: IndexArray) -> tuple[IndexArray, IndexArray]:
         """``codes`` with stop words left out and every row of several places written out; how many each became."""
@@ -226,9 +187,9 @@ class _Table(dict[bytes, int]):
     def _codes(self, data: bytes, starts: IndexArray, lengths: IndexArray) -> IndexArray:
         """The number of each stretch: from the common ones where it stands there, else one by one."""
         keys = _keys(data, starts, lengths)
-        mixed = (keys[0] * _MIX_1) ^ (keys[1] * _MIX_2) ^ keys[2]
+        mixed = (keys[0] * _MIX[0]) ^ (keys[1] * _MIX[1]) ^ keys[2]
         mixed ^= mixed >> np.uint64(32)
-        at = ((mixed * _MIX_3) >> np.uint64(64 - _BITS)).view(np.int64)
+        at = ((mixed * _MIX[2]) >> np.uint64(64 - _BITS)).view(np.int64)
         common = self._common.take(at, axis=0)
         same = lengths <= _SHORT
         for part, key in enumerate(keys):
@@ -244,6 +205,12 @@ class _Table(dict[bytes, int]):
             self._common[at[others], :-1] = keys[:, others].T
             self._common[at[others], -1] = codes[others].view(np.uint64)
         return codes
+
+    def __repr__(self) -> str:
+        return "KnownWords()"
+
+    def __reduce__(self) -> tuple[type[KnownWords], tuple[IndexedVocabulary, str, StopWords]]:
+        return KnownWords, self._facts
 
 
 def _plain(chunk: str) -> bytes:
