@@ -38,11 +38,15 @@ def test_rule_01_laws_in_whole_numbers():
                     for one, other in zip(law, other_law, strict=True))  # fmt: skip
         assert worst <= Fraction(math.exp(epsilon)) * (1 + Fraction(1, 10**12))
         assert math.log(worst) > epsilon - 1e-9
-    from publius.noise.discrete_laplace import discrete_laplace
+    from publius.errors import UsageError
+    from publius.noise.discrete_laplace import DiscreteLaplace
 
-    draws = discrete_laplace(Fraction(50), 20_000, RunKey(bytes(range(32))))
-    assert all(float(each).is_integer() for each in draws[:100])
-    assert max(abs(int(each)) for each in draws) > 300  # unbounded: no clamp at some standard deviations
+    noise = DiscreteLaplace.protecting(2, Fraction(1, 25))
+    draws = noise.sample(RunKey(bytes(range(32))).rng(""), 40_000)
+    assert draws.dtype == np.int64
+    assert max(map(abs, draws.tolist())) > 400  # no clamp at some standard deviations
+    with pytest.raises(UsageError, match="exact"):
+        DiscreteLaplace(0.1)
 
 
 def test_rule_02_a_classifier_sees_one_text_alone():

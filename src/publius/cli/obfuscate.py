@@ -50,11 +50,15 @@ def obfuscate(
     from publius.cli.released import released
     from publius.embeddings.embeddings import Embeddings
     from publius.mechanisms.lifted import Lifted
-    from publius.mechanisms.registry import make_kernel, parse_set
+    from publius.mechanisms.registry import kernel_class, make_kernel, parse_set
 
     embeddings = Embeddings.load(words.embeddings)
     kernel = make_kernel(
-        words.mechanism, embeddings, epsilon=epsilon, metric=words.metric, parameters=parse_set(words.set)
+        words.mechanism,
+        embeddings,
+        epsilon=epsilon,
+        metric=words.metric,
+        parameters=parse_set(kernel_class(words.mechanism), words.set),
     )
     mechanism = Lifted(
         kernel, length, ordered=ordered, between=between, unknown=words.unknown, stop_words=words.stop_words
@@ -69,5 +73,6 @@ def obfuscate(
         run=run,
         documents_per_author=documents_per_author,
         known=mechanism.known,
+        by="these word vectors",
         json=json,
     )

@@ -31,6 +31,7 @@ def released(
     documents_per_author: int | None,
     known: Callable[[str], tuple[int, int]] | None,
     json: bool,
+    by: str = "this classifier",
     field: str | None = None,
     labels_after_texts: bool = False,
 ) -> None:
@@ -60,7 +61,7 @@ def released(
         no_author=people.no_author,
         fields=leaving.keep,
     )
-    for line in console.watched(look, corpus, known):
+    for line in console.watched(look, corpus, known, by=by):
         console.note(line)
 
     def work(folder: Path) -> Result:
