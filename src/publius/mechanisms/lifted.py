@@ -120,7 +120,7 @@ class Lifted(Mechanism):
             "mechanism": self.name, "mechanism_parameters": parameters,
             "exponent_per_distance": stated.epsilon_total, "evidence": evidence,
             "nearest_pair": near.exponent if near else None,
-            "typical_pair": typical.exponent * self.length if typical else None,
+            "typical_pair": typical.exponent if typical else None,
             "ordered": self.ordered, "between": self.between, "unknown": self.encoding.unknown,
             "stop_words": stops.name, "stop_words_sha256": stops.sha256,
             "tokenizer": PROFILES[self.encoding.profile].label, "vocabulary_sha256": self.vocabulary.sha256,
