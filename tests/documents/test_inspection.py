@@ -159,10 +159,10 @@ def test_three_lines_before_anything_is_spent(table):
     assert look(corpus, lambda text: (10, 9)) == look(corpus)
     assert (
         look(corpus, lambda text: (10, 0))[2]
-        == "no word of 18 of 18 texts is known to this classifier (languages: en 18)."
+        == "no word of 18 of 18 texts is known to this classifier (languages: en (18))."
     )
     assert (
         look(corpus, lambda text: (10, 1), by="these vectors")[2]
-        == "few words of 18 of 18 texts are known to these vectors (languages: en 18)."
+        == "few words of 18 of 18 texts are known to these vectors (languages: en (18))."
     )
     assert look(open_corpus(path, Reading()))[0] == "20 texts."

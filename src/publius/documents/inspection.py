@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -70,216 +70,159 @@ def inspect(
     corpus, notes = _opened(source, reading)
     columns = corpus.columns
     author = author_field or ("author" if "author" in columns else None)
-    named = [*dict.fromkeys([*(by or {}), *columns[:_COLUMNS]])]
-    corpus = corpus.carrying(named, author, no_author, gaps=True)
-    seen = _Seen(corpus, author is not None, by or {}, named)
+    fields = [*dict.fromkeys([*(by or {}), *columns[:_COLUMNS]])]
+    corpus = corpus.carrying(fields, author, no_author, gaps=True)
+    seen = _Seen(corpus.plan.text, by or {}, authored=author is not None)
     with stage("Reading the rows"):
         for document in corpus:
             seen.take(document)
-    found = [*notes, *corpus.notes(), *seen.notes(), *_rows_in_cells(corpus)]
-    odd = sum(note.count for note in found if note.what == CP1252)
+    notes += [*corpus.notes(), *seen.notes(), *_rows_in_cells(corpus)]
+    odd = sum(note.count for note in notes if note.what == CP1252)
     by_row = "utf-8" if not odd else "cp1252" if odd == seen.documents else f"utf-8, {odd:,} rows cp1252"
     names = sorted({(table.encoding or by_row).removesuffix("-sig") for table in corpus.tables})
-    languages = seen.languages
-    if languages is None:
-        found.append(
-            Note("languages were not looked at: pip install 'publius[documents]'", seen.documents, "")
-        )
+    languages = dict(seen.languages.most_common())
     return Inspection(
-        seen.documents, seen.empty, columns, corpus.plan.text, ", ".join(names), dict((languages or Counter()).most_common()),
-        (*found,),
-    )  # fmt: skip
+        seen.documents, seen.empty, columns, corpus.plan.text, ", ".join(names), languages, (*notes,)
+    )
 
 
-def _opened(source: Any, reading: Reading) -> tuple[Corpus, list[Note]]:
+def _opened(given: Any, reading: Reading) -> tuple[Corpus, list[Note]]:
     notes: list[Note] = []
-    source = Source(source)
+    source = Source(given)
     while True:
         try:
             return open_corpus(source, reading), notes
         except NoTextColumnError as error:
             if error.longest is None or error.longest == reading.text_field:
                 raise
-            notes.append(
-                Note("no column is called text: name it with --text-field", 1, f"looked at: {error.longest}")
-            )
             reading = replace(reading, text_field=error.longest)
+            what = "no column is called text: name it with --text-field"
+            notes.append(Note(what, 1, f"looked at: {error.longest}"))
         except SheetsError as error:
             listed = "; ".join(
-                f"{name}: names of columns in row {row}, {rows} rows" for name, row, rows in error.choices
+                f"{name}: names in row {row}, {rows} rows" for name, row, rows in error.choices
             )
             name, row, _ = error.choices[0]
-            notes.append(
-                Note(
-                    "sheets that are not one table: name some with --sheet and --header-row",
-                    len(error.choices),
-                    listed,
-                )
-            )
-            notes.append(Note("sheet that is looked at here", 1, f"--sheet {name} --header-row {row}"))
             reading = replace(reading, sheet=(name,), header_row=row)
+            what = "sheets that are not one table: name some with --sheet and --header-row"
+            notes.append(Note(what, len(error.choices), listed))
+            notes.append(Note("sheet that is looked at here", 1, f"--sheet {name} --header-row {row}"))
 
 
 class _Seen:
     """What is noted of each document; no text is kept."""
 
-    def __init__(
-        self, corpus: Corpus, authored: bool, by: Mapping[str, Sequence[str]], named: Sequence[str]
-    ) -> None:
-        self.corpus, self.authored, self.by, self.named = corpus, authored, by, named
+    def __init__(self, text: str, by: Mapping[str, Sequence[str]], *, authored: bool) -> None:
+        self.text, self.authored = text, authored
+        self.by = {name: {author_key(value) for value in values} for name, values in by.items()}
         self.documents = self.empty = self.placeholders = 0
         self.texts: Counter[bytes] = Counter()
         self.authors: Counter[str] = Counter()
         self.nobody: Counter[str] = Counter()
+        self.languages: Counter[str] = Counter()
         self.first: dict[str, int] = {}
-        self.languages: Counter[str] | None = Counter()
         self.forms: dict[str, Counter[str]] = defaultdict(Counter)
-        self.shapes: dict[str, Counter[bool]] = defaultdict(Counter)
-        self.heads: list[dict[str, bool]] = []
+        self.numbers: Counter[str] = Counter()
+        self.heads: list[set[str]] = []
         self.other: dict[str, Counter[str]] = defaultdict(Counter)
 
     def take(self, document: Document) -> None:
+        """Look at one."""
         self.documents += 1
-        if not document.text.strip():
-            self.empty += 1
+        if text := " ".join(document.text.split()):
+            self.texts[hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).digest()] += 1
+            if self.documents <= LOOKED_AT:
+                count_language(text, self.languages)
         else:
-            self.texts[
-                hashlib.blake2b(
-                    " ".join(document.text.split()).encode("utf-8", "replace"), digest_size=12
-                ).digest()
-            ] += 1
-        if self.languages is not None and self.documents <= LOOKED_AT and document.text.strip():
-            try:
-                self.languages[language_of(document.text) or "unclear"] += 1
-            except MissingExtraError:
-                self.languages = None
+            self.empty += 1
         if self.authored:
             key = author_key(document.author)
-            if key is None or key in _NOBODY:
-                self.nobody["(empty)" if key is None else str(document.author).strip()] += 1
-            else:
+            if is_nobody(key):
+                self.nobody[str(document.author or "(empty)").strip()] += 1
+            elif key is not None:
                 self.authors[key] += 1
                 self.first.setdefault(key, document.row + 1)
-        shape: dict[str, bool] = {}
+        words = set()
         for name, raw in document.fields.items():
-            value = said(raw) if not isinstance(raw, dict) else None
-            if name == self.corpus.plan.text:
-                self.placeholders += bool(value and PLACEHOLDER.search(value))
-                continue
-            if name in self.by and author_key(value) not in self._declared(name):
+            value = (said(raw) or "").strip()
+            if name == self.text:
+                self.placeholders += PLACEHOLDER.search(value) is not None
+            elif name in self.by and author_key(value) not in self.by[name]:
                 self.other[name][value or "(empty)"] += 1
-            if value and len(value) < 40:
-                plain = _NUMBER_OR_DATE.fullmatch(value) is not None
-                self.shapes[name][plain] += 1
-                shape[name] = plain
-                if _DATE.fullmatch(value.strip()):
-                    self.forms[name][re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", value.strip()))] += 1
+            if value and name != self.text and len(value) < 40:
+                is_date = _DATE.fullmatch(value)
+                form = re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", value)) if is_date else ""
+                self.forms[name][form] += 1
+                if _NUMBER_OR_DATE.fullmatch(value):
+                    self.numbers[name] += 1
                 else:
-                    self.forms[name][""] += 1
+                    words.add(name)
         if len(self.heads) < 2:
-            self.heads.append(shape)
-
-    @cache  # noqa: B019  # as long as one inspection
-    def _declared(self, name: str) -> frozenset[str | None]:
-        return frozenset(map(author_key, self.by[name]))
+            self.heads.append(words)
 
     def notes(self) -> list[Note]:
+        """What is worth a second look."""
         found: list[Note] = []
-        headed = [row for row, shape in enumerate(self.heads, start=1) if self.documents > 5 and any(
-            not plain and self.shapes[name][True] >= 0.9 * self.documents - 2 for name, plain in shape.items())]  # fmt: skip
-        if headed:
-            rows = ", ".join(map(str, headed))
-            found.append(
-                Note(
-                    "rows that look like further header rows: --header-row N takes row N for names",
-                    len(headed),
-                    f"data row {rows}",
-                )
-            )
-        if self.placeholders:
-            found.append(
-                Note(
-                    "texts with placeholders of an earlier anonymisation, which count as no words",
-                    self.placeholders,
-                    "",
-                )
-            )
-        if repeated := sum(count for count in self.texts.values() if count > 1):
-            found.append(
-                Note(
-                    "texts that are there more than once",
-                    repeated,
-                    f"{sum(count > 1 for count in self.texts.values())} different",
-                )
-            )
-        found += self._of_authors()
-        for name, forms in self.forms.items():
-            dates = {form: count for form, count in forms.most_common() if form}
-            if len(dates) > 1 and sum(dates.values()) > forms[""] * 2:
-                listed = ", ".join(f"{form} ({count})" for form, count in islice(dates.items(), 12))
-                found.append(
-                    Note(
-                        "ways to write a date: groups are compared as they are written",
-                        len(dates),
-                        f"{name}: {listed}",
-                    )
-                )
-        for name in self.by:
-            if count := sum(self.other[name].values()):
-                values = ", ".join(f"{value} ({rows})" for value, rows in self.other[name].most_common(12))
-                found.append(Note("rows that --by would call other", count, f"{name}: {values}"))
-        return found
 
-    def _of_authors(self) -> list[Note]:
-        found = []
-        if self.nobody:
-            values = ", ".join(f"{value} ({count})" for value, count in self.nobody.most_common(12))
-            found.append(
-                Note(
-                    "rows whose author looks like nobody: --no-author leaves them out",
-                    self.nobody.total(),
-                    values,
-                )
-            )
+        def note(what: str, count: int, where: str = "") -> None:
+            if count:
+                found.append(Note(what, count, where))
+
+        numeric = {name for name, count in self.numbers.items() if count >= max(4, 0.9 * self.documents - 2)}
+        headed = [str(row) for row, words in enumerate(self.heads, start=1) if words & numeric]
+        if len(headed) < self.documents / 2:
+            what = "rows that look like further header rows: --header-row N takes row N for names"
+            note(what, len(headed), f"data row {', '.join(headed)}")
+        note(
+            "texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders
+        )
+        again = [count for count in self.texts.values() if count > 1]
+        note("texts that are there more than once", sum(again), f"{len(again)} different")
+        what = "rows whose author looks like nobody: --no-author leaves them out"
+        note(what, self.nobody.total(), _listed(self.nobody))
         alike: dict[str, list[str]] = defaultdict(list)
         for key in self.authors:
             alike[_ZEROS.sub("", _JOINING.sub("", _ZEROS.sub("", key)))].append(key)
-        if one := [keys for keys in alike.values() if len(keys) > 1]:
-            places = "; ".join(
-                "rows " + ", ".join(str(self.first[key]) for key in keys[:3]) for keys in one[:5]
-            )
-            found.append(
-                Note(
-                    "authors who differ by zeros, decimals or joining marks only: perhaps one person",
-                    sum(map(len, one)),
-                    places,
-                )
-            )
-        if self.authors:
-            key, most = self.authors.most_common(1)[0]
-            if most >= 10 and most > self.documents / 2:
-                found.append(
-                    Note("rows of one author, more than half of all", most, f"first in row {self.first[key]}")
-                )
+        one = [keys for keys in alike.values() if len(keys) > 1]
+        places = ("rows " + ", ".join(str(self.first[key]) for key in keys[:3]) for keys in one[:5])
+        what = "authors who differ by zeros, decimals or joining marks only: perhaps one person"
+        note(what, sum(map(len, one)), "; ".join(places))
+        for key, most in self.authors.most_common(1):
+            if most >= max(10, self.documents / 2):
+                note("rows of one author, half of all or more", most, f"first in row {self.first[key]}")
+        for name, forms in self.forms.items():
+            dates = Counter({form: count for form, count in forms.items() if form})
+            if len(dates) > 1 and dates.total() > forms[""] * 2:
+                what = "ways to write a date: groups are compared as they are written"
+                note(what, len(dates), f"{name}: {_listed(dates)}")
+        for name, values in self.other.items():
+            note("rows that --by would call other", values.total(), f"{name}: {_listed(values)}")
         return found
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{value} ({count})" for value, count in counts.most_common(12))
+
+
+def is_nobody(key: str | None) -> bool:
+    """Whether the key of an author looks like nobody's name."""
+    return key is None or key in _NOBODY
 
 
 def _rows_in_cells(corpus: Corpus) -> list[Note]:
     """A field in quotation marks that holds lines which would be rows: a stray mark may have taken them in."""
-    count, first = 0, ""
+    rows = []
     for table in corpus.tables:
-        if isinstance(table, Separated) and len(table.columns) > 1 and table.delimiter:
+        if isinstance(table, Separated) and len(table.columns) > 1:
+            marks = len(table.columns) - 1
             for row, record in enumerate(table.records(), start=1):
-                lines = [
-                    line
-                    for cell in record.values()
-                    if cell and "\n" in cell
-                    for line in cell.splitlines()[1:]
-                ]
-                if any(line.count(table.delimiter) == len(table.columns) - 1 for line in lines):
-                    count, first = count + 1, first or f"data row {row}"
+                cells = [cell for cell in record.values() if "\n" in cell]
+                if any(
+                    line.count(table.delimiter) == marks for cell in cells for line in cell.splitlines()[1:]
+                ):
+                    rows.append(row)
     what = "quoted fields that hold lines which look like rows: a stray quotation mark? (--quotes none reads each line)"
-    return [Note(what, count, first)] if count else []
+    return [Note(what, len(rows), f"data row {rows[0]}")] if rows else []
 
 
 # Before anything is spent ---------------------------------------------------------------------------------
@@ -288,16 +231,18 @@ def _rows_in_cells(corpus: Corpus) -> list[Note]:
 def look(
     corpus: Corpus, known: Callable[[str], tuple[int, int]] | None = None, *, by: str = "this classifier"
 ) -> list[str]:
-    """At most three lines before anything is spent: how many texts, how many without words, how many hardly known.
+    """Lines before anything is spent: how many texts, how many without words, how many hardly known; and what was odd.
 
     ``known`` tells of a text how many words were looked up and how many are known. It warns; nothing depends on it.
     """
-    documents = empty = none = hardly = looked = 0
+    documents = empty = none = hardly = looked = nobody = 0
     languages: Counter[str] = Counter()
     authors: set[str | None] = set()
     for document in corpus:
         documents += 1
-        authors.add(author_key(document.author))
+        if corpus.plan.author:
+            authors.add(author_key(document.author))
+            nobody += is_nobody(author_key(document.author))
         if not any(map(str.isalnum, document.text)):
             empty += 1
         elif known is not None and looked < LOOKED_AT:
@@ -306,23 +251,21 @@ def look(
             none += not found
             if found < HARDLY * words or not found:
                 hardly += 1
-                try:
-                    languages[language_of(document.text) or "unclear"] += 1
-                except MissingExtraError:
-                    languages.clear()
-    authors.discard(None)
-    lines = [f"{documents:,} texts" + (f" by {len(authors):,} authors" if authors else "") + "."]
+                count_language(document.text, languages)
+    lines = [f"{documents:,} texts" + (f" by {len(authors - {None}):,} authors." if authors else ".")]
     if empty:
         lines.append(f"{empty:,} have no words: they count as texts without any.")
-    if none > looked / 5 or hardly > looked / 5:
+    if hardly > looked / 5:
+        every = none > looked / 5
         of = f"{looked:,} texts" if looked == documents - empty else f"the {looked:,} texts looked at"
-        listed = ", ".join(f"{name} {count:,}" for name, count in languages.most_common(4))
-        said_of = f"no word of {none:,} of {of}" if none > looked / 5 else f"few words of {hardly:,} of {of}"
-        lines.append(
-            f"{said_of} {'is' if none > looked / 5 else 'are'} known to {by}"
-            + (f" (languages: {listed})." if listed else ".")
-        )
-    return lines
+        told = f"no word of {none:,} of {of} is" if every else f"few words of {hardly:,} of {of} are"
+        spoken = f" (languages: {_listed(languages)})" if languages else ""
+        lines.append(f"{told} known to {by}{spoken}.")
+    if nobody:
+        lines.append(f"{nobody:,} texts have an author that looks like nobody: --no-author leaves them out.")
+    return lines + [
+        f"{each.count:,} {each.what}" + f" ({each.where})" * bool(each.where) for each in corpus.notes()
+    ]
 
 
 @cache
@@ -339,3 +282,9 @@ def language_of(text: str) -> str | None:
         return None
     language, probability = _identifier().classify(start)
     return str(language) if probability >= 0.8 else None
+
+
+def count_language(text: str, counts: Counter[str]) -> None:
+    """Count a text's language, "unclear" where it is; nothing where the extra is not installed."""
+    with contextlib.suppress(MissingExtraError):
+        counts[language_of(text) or "unclear"] += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import itertools
 import os
 import re
 import stat
@@ -13,8 +15,10 @@ from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from publius.documents.arrow import Arrow
+from publius.documents.document import LONGEST_TEXT
 from publius.documents.office import Office, Workbook
 from publius.documents.tables import (
+    HEAD,
     Json,
     JsonLines,
     Separated,
@@ -104,19 +108,15 @@ class Source:
         with os_errors("look into", folder):
             paths = sorted(folder.rglob("*") if subfolders else folder.iterdir())
         for path in paths:
-            if (
-                any(part.startswith(".") for part in path.relative_to(folder).parts)
-                or path.name == "Thumbs.db"
-            ):
+            suffix = suffix_of(path.name)
+            if "/." in f"/{path.relative_to(folder).as_posix()}" or path.name == "Thumbs.db":
                 continue
             if path.is_dir():
                 deeper += not subfolders
-            elif (suffix := suffix_of(path.name)) in _KINDS and path.is_file():
+            elif suffix in _KINDS and path.is_file():
                 found.append(File(path, shown(path), kind_of(path, path.name)))
             elif suffix in _NOT_READ:
-                raise DataError(
-                    f"{shown(folder)} holds files {suffix}, which are not read: save them as {_NOT_READ[suffix]}."
-                )
+                raise DataError(f"{shown(folder)} holds files {suffix}: save them as {_NOT_READ[suffix]}.")
             else:
                 left += 1
         if left:
@@ -124,9 +124,7 @@ class Source:
         if deeper:
             self.told["folders within the folder, left out without --subfolders"] = (deeper, shown(folder))
         if not found:
-            raise DataError(
-                f"{shown(folder)} holds no file that is read: name a folder of .txt, .docx, .pdf or tables."
-            )
+            raise DataError(f"{shown(folder)} holds no file that is read, such as .txt, .docx, .pdf or .csv.")
         return found
 
     def _spooled(self, blocks: Iterable[bytes]) -> Path:
@@ -168,12 +166,12 @@ def kind_of(path: Path, name: str) -> str:
     if suffix in _NOT_READ:
         raise DataError(f"{shown(name)} is of a kind that is not read: save it as {_NOT_READ[suffix]}.")
     kind = _KINDS.get(suffix)
-    if kind is None or kind in ("json", "jsonl"):
-        head = head_of(path)
-        if not head:
-            raise DataError(f"{shown(name) if name else 'the input'} is empty and holds no document.")
-        kind = kind_of_content(head, kind)
-    return kind
+    if kind not in (None, "json", "jsonl"):
+        return str(kind)
+    head = head_of(path, LONGEST_TEXT if kind == "json" else HEAD)
+    if not head:
+        raise DataError(f"{shown(name) if name else 'the input'} is empty and holds no document.")
+    return kind_of_content(head, kind)
 
 
 def kind_of_content(head: bytes, named: str | None = None) -> str:
@@ -192,8 +190,8 @@ def kind_of_content(head: bytes, named: str | None = None) -> str:
         return "json"
     if text.startswith("{"):
         first, _, rest = text.partition("\n")
-        lines = bool(rest.strip()) and _is_object(first)
-        return "jsonl" if lines or (named != "json" and len(head) >= 2**16) else "json"
+        lines = bool(rest.strip()) and first.rstrip().endswith("}")
+        return "jsonl" if lines or named == "jsonl" or (named is None and len(head) == HEAD) else "json"
     if named is not None:
         return named
     if text[:200].lower().startswith(("<!doctype html", "<html")):
@@ -203,34 +201,18 @@ def kind_of_content(head: bytes, named: str | None = None) -> str:
     return "csv" if _is_table(text) else "txt"
 
 
-def _is_object(line: str) -> bool:
-    import json
-
-    try:
-        return isinstance(json.loads(line, strict=False), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
 def _is_table(text: str) -> bool:
-    """Whether text begins with a row of names: short, all different, and one of them text or a next row as wide."""
-    import csv
-
-    lines = text.splitlines()
-    delimiter = most_frequent(text)
+    """Whether text begins with a row of names, short and all different: one of them text, or a next row as wide."""
     try:
-        rows = list(zip(range(2), csv.reader(lines[:50], delimiter=delimiter), strict=False))
+        rows = [*itertools.islice(csv.reader(text.splitlines(), delimiter=most_frequent(text)), 2)]
     except csv.Error:
         return False
-    if not rows:
-        return False
-    header = [cell.strip() for cell in rows[0][1]]
+    header = [cell.strip() for cell in rows[0]] if rows else []
     named = all(0 < len(cell) <= 40 and len(cell.split()) <= 4 for cell in header) and len({*header}) == len(
         header
     )
-    if "text" in header:
-        return named
-    return named and len(header) > 1 and len(rows) == 2 and len(rows[1][1]) == len(header)
+    as_wide = len(header) > 1 and len(rows) == 2 and (len(rows[1]) == len(header) or len(text) > HEAD // 4)
+    return named and ("text" in header or as_wide)
 
 
 _READERS: Final[dict[str, Callable[[Path, str, Reading], Table]]] = {

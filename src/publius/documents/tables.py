@@ -33,7 +33,7 @@ CHUNK_LIMIT: Final = 16 * 2**20
 NULLS: Final = "rows with null characters, which are left out of them"
 CP1252: Final = "rows that are not UTF-8, read as windows-1252"
 IMPORT_IDS: Final = "further header rows (a survey platform's), which are left out"
-_HEAD: Final = 2**16
+HEAD: Final = 2**16
 _PEEKED: Final = 200
 """Rows of JSON whose columns count."""
 _MARKS: Final = (
@@ -216,10 +216,10 @@ def whole_encoding(head: bytes, reading: Reading) -> str | None:
     return None
 
 
-def head_of(path: Path) -> bytes:
+def head_of(path: Path, size: int = HEAD) -> bytes:
     """Its first bytes, unpacked."""
     with open_binary(path) as stream:
-        return stream.read(_HEAD)
+        return stream.read(size)
 
 
 @final
@@ -320,7 +320,7 @@ class Json(Held):
     def load(self) -> list[dict[str, Any]]:
         """`DataError` for any other JSON."""
         data = read_bytes_limited(self.path, ROW_LIMIT)
-        self.encoding = whole = whole_encoding(data[:_HEAD], self.reading)
+        self.encoding = whole = whole_encoding(data[:HEAD], self.reading)
         text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
         if "\0" in text:
             self.tally[NULLS] += 1
@@ -489,7 +489,7 @@ class TextFile(Held):
     def load(self) -> list[dict[str, Any]]:
         """One document; with ``--lines`` one a line."""
         data = read_bytes_limited(self.path, ROW_LIMIT)
-        self.encoding = whole = whole_encoding(data[:_HEAD], self.reading)
+        self.encoding = whole = whole_encoding(data[:HEAD], self.reading)
         if not self.reading.lines:
             text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
             return [{"text": text.removeprefix("\ufeff"), "id": Path(self.name.strip("'\"")).stem}]
