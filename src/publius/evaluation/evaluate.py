@@ -190,7 +190,7 @@ def _named(words: Words) -> dict[str, Any]:
     return {"name": words.embeddings.name, "kind": "embeddings", "sha256": words.embeddings.sha256}
 
 
-def _results(public: Public, kind: Any, data: Dataset, **more: Any) -> Results:
+def _results(public: Public, kind: Any, data: Dataset, /, **more: Any) -> Results:
     from publius.evaluation.report import focus
 
     made = Results(

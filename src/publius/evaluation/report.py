@@ -49,9 +49,9 @@ def headline(results: Results) -> str:
         )
     setting = "clear text" if named.setting == CLEAR else f"epsilon {named.epsilon:g}"
     clear = "" if named.clear is None or named.setting == CLEAR else f", {percent(named.clear.value)} unprotected"
-    start = f"{results.verdict}: " if results.verdict else ""
+    start = f"{results.verdict}: at" if results.verdict else "At"
     return (
-        f"{start}at {setting} the strongest attacker identifies the author for {percent(named.identified.value)} {of}"
+        f"{start} {setting} the strongest attacker identifies the author for {percent(named.identified.value)} {of}"
         f"{clear}; {percent(named.baseline.value)} is known anyway."
     )
 

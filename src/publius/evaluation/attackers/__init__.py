@@ -87,7 +87,7 @@ KINDS: Final[dict[str, Kind]] = {
 """Those that learn from texts alone. Each also as adaptive-NAME; informed and worst-case know the mechanism itself."""
 
 STANDARD: Final = (
-    "letters", "words", "likelihood", "delta", "koppel", "adaptive-letters", "adaptive-likelihood", INFORMED, WORST_CASE,
+    "letters", "words", "likelihood", "delta", "koppel", "adaptive-likelihood", INFORMED, WORST_CASE,
 )  # fmt: skip
 """Those that are tried where none is named."""
 
@@ -109,7 +109,8 @@ def tasks_of(name: str) -> tuple[str, ...]:
     if name == WORST_CASE:
         return ("author",)
     base = base_name(name)
-    return KINDS[base.split(":")[0]].tasks if not base.startswith(PYTHON) else ("author", "topic")
+    both = ("author", "topic")
+    return both if base == INFORMED or base.startswith(PYTHON) else KINDS[base.split(":")[0]].tasks
 
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ SHARED: Final = 1e-3
 """Weight of the average label in every output distribution: an estimated row may miss words that do occur."""
 
 _CELLS: Final = 2**22
-_DRAWS: Final = 300_000
-_MOST, _FEWEST = 200, 20
+_DRAWS: Final = 150_000
+_MOST, _FEWEST = 100, 10
 """Draws in all, and the most and the fewest for one input word, where rows have to be estimated."""
 
 
