@@ -166,7 +166,14 @@ class SummaryManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", ta
         documents_per_author: c, the contribution bound.
         by: the declared groups: a field and its values, "other" the last.
         shares: epsilon of each table.
+        scales: of the noise in each count of a table.
         statements: how many public statements were asked.
+        statements_per_author: k, for how many of them an author counts at most.
+        near: the cosine from which a text is like a statement.
+        forced: drawn though these authors are too few.
+        classifier: of topics.
+        subjects: the classifier of subjects.
+        compared_with: what changes are against.
     """
 
     unit: Literal["author"] = "author"
@@ -180,8 +187,11 @@ class SummaryManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", ta
     scales: dict[str, float] = {}
     statements: Count = 0
     statements_per_author: int | None = None
+    near: float | None = None
     forced: bool = False
     classifier: ClassifierFacts | None = None
+    subjects: ClassifierFacts | None = None
+    compared_with: str | None = None
     shuffled: None = None
     author: AuthorFacts | None = None
 

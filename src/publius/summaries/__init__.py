@@ -1,1 +1,5 @@
-"""To be said by its owner."""
+"""What a collection says: noisy counts with the author as the unit, and what follows from them.
+
+`groups` names the cells, `contributions` bounds what one author can move, `tables` adds the noise; everything beyond
+sees noisy counts and public things only, so it costs nothing.
+"""

@@ -1,0 +1,189 @@
+"""``publius summarize``: what a collection says, each author protected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from publius.cli import console
+from publius.cli.parsing import File, flat
+from publius.settings import People, Reading
+
+if TYPE_CHECKING:
+    from publius.summaries.run import Result
+    from publius.summaries.summary import Summary
+
+_ROWS = 5
+
+
+def summarize(
+    file: File | None = None,
+    *more: File,
+    classifier: str | None = None,
+    by: tuple[str, ...] = (),
+    epsilon: str = "1",
+    output: File | None = None,
+    documents_per_author: int = 1,
+    compare: str | None = None,
+    ask: str | None = None,
+    statements_per_author: int = 3,
+    share: str | None = None,
+    synthetic: int | None = None,
+    accuracy: bool = False,
+    force: bool = False,
+    ledger: str | None = None,
+    workers: int | None = None,
+    json: bool = False,
+    reading: Annotated[Reading, flat("Reading")] = Reading(),
+    people: Annotated[People, flat("People")] = People(),
+) -> None:
+    """Release what a collection says: counts, each author protected.
+
+    Parameters
+    ----------
+    file
+        File or folder of documents, or -.
+    more
+        Further files, read after it.
+    classifier
+        A stored classifier, or python:MODULE:NAME. Default: subjects of public word vectors.
+    by
+        Column and declared values of groups, FIELD=A,B or FIELD=@FILE; repeatable.
+    epsilon
+        Of each author, for the whole summary.
+    output
+        New folder for the summary.
+    documents_per_author
+        The most documents of an author that count, chosen at random from the author's own.
+    compare
+        Folder of an earlier summary, or file of public texts: what changed.
+    ask
+        Statements: @FILE, one a line. How many authors wrote something like each?
+    statements_per_author
+        For how many statements an author counts at most.
+    share
+        Shares of epsilon: totals=0.2,topics=0.5,subjects=0.3 (statements with --ask).
+    synthetic
+        Made-up rows. Default: as many as counted, at most 10,000.
+    accuracy
+        Only say how large a count can be told from none; nothing is read but the number of authors.
+    force
+        Draw though the authors are so few that every count is noise.
+    ledger
+        Charge each author's account in this ledger.
+    workers
+        Processes. Default: one per CPU.
+    json
+        Print the result as JSON.
+    """
+    from pathlib import Path
+
+    from publius.errors import UsageError
+    from publius.files.value_list import value_list
+    from publius.summaries.summary import Summary
+
+    chosen = None
+    if classifier is not None:
+        from publius.classifiers import load_classifier
+
+        chosen = load_classifier(classifier)
+    summary = Summary(
+        chosen, epsilon, documents_per_author=documents_per_author, by=by, shares=share,
+        ask=() if ask is None else value_list(ask, "--ask"), statements_per_author=statements_per_author,
+    )  # fmt: skip
+    if accuracy:
+        _say_accuracy(summary, json=json)
+        return
+    if file is None or output is None:
+        raise UsageError(f"{'which file? publius summarize FILE' if file is None else '--output'} is missing")
+    if people.author_field is None:
+        _say_columns(file, reading)
+    from publius.documents.corpus import open_corpus
+    from publius.files import remove_leftovers
+    from publius.privacy.ledger import Ledger
+    from publius.summaries.run import summarize_corpus
+
+    corpus = open_corpus(
+        [file, *more] if more else file, reading, author_field=people.author_field, no_author=people.no_author,
+        fields=[field.name for field in summary.groups.fields],
+    )  # fmt: skip
+    remove_leftovers(output)
+    found = console.watched(
+        summarize_corpus, corpus, summary, Path(output), compare=compare, reading=reading, synthetic=synthetic,
+        force=force, ledger=None if ledger is None else Ledger(ledger), workers=workers,
+    )  # fmt: skip
+    _print(found, output, json=json)
+
+
+def _say_columns(file: str, reading: Reading) -> None:
+    from publius.documents.corpus import open_corpus
+    from publius.errors import UsageError
+
+    columns = ", ".join(open_corpus(file, reading).columns)
+    raise UsageError(
+        f"a summary protects authors: name their column with --author-field. Columns: {columns or 'none'}. "
+        "(id: each document is its own author)"
+    )
+
+
+def _say_accuracy(summary: Summary, *, json: bool) -> None:
+    from dataclasses import asdict
+
+    from publius.summaries.accuracy import expected
+
+    found = expected(summary)
+    if json:
+        console.as_json({"epsilon": float(summary.epsilon), "tables": [asdict(each) for each in found]})
+        return
+    rows = [(each.table, each.cells, each.epsilon, f"{each.within:,}", each.told) for each in found]
+    console.table(("table", "counts", "epsilon", "95 % within", "told from none from"), rows)
+    console.say(
+        f"Each author moves at most {summary.documents_per_author} "
+        f"{'document' if summary.documents_per_author == 1 else 'documents'}; smaller counts are noise. Nothing was read."
+    )
+
+
+def _print(found: Result, output: str, *, json: bool) -> None:
+    from publius.privacy.promise import meaning
+
+    manifest, told = found.manifest, found.told
+    if found.left_out:
+        console.note(f"{found.left_out:,} documents name no author and count nowhere.")
+    for name, count in found.undeclared.items():
+        console.note(f"{count:,} documents have an undeclared {name} and count as other.")
+    if json:
+        import msgspec
+
+        rows: dict[str, Any] = {}
+        if told is not None:
+            rows = {name: getattr(told, name) for name in ("groups", "topics", "subjects", "statements")}
+        console.as_json(
+            {**msgspec.to_builtins(manifest), **rows, "folder": output, "left_out": found.left_out}
+        )
+        return
+    if manifest.warning:
+        console.say(manifest.warning)
+    if told is not None:
+        _lists(told)
+    console.say(meaning(manifest))
+    console.say(f"Summary of {manifest.authors:,} authors: {output}. Read {output}/release.html")
+
+
+def _lists(told: Any) -> None:
+    """The largest subjects, topics or statements: at most five lines."""
+    name, ranked = "subject", told.subjects
+    if told.statements:
+        name, ranked = "statement", told.statements
+    elif told.topics or not ranked:
+        name, ranked = "topic", told.topics or ranked
+    counted = "authors" if told.statements else "documents"
+    key = "statement" if told.statements else "words"
+    first = sorted(ranked, key=lambda row: -row[counted])[:_ROWS]
+    if not first:
+        console.say("Noise hides every count of a subject: none is listed.")
+        return
+    most = max(row["high"] for row in first) or 1
+    for row in first:
+        limits = f"{row['low']:,} to {row['high']:,}"
+        console.say(f"{console.bar(row[counted] / most, 12)} {limits:>16}  {row[key][:44]}")
+    left = f", {len(ranked) - len(first)} more in the folder" if len(ranked) > len(first) else ""
+    console.say(f"{counted.capitalize()} by {name}, 95 % limits{left}.")

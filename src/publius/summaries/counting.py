@@ -1,0 +1,201 @@
+"""In which cells a document counts: its group, topic and subject, and the statements it is near to.
+
+All of it is a function of the one document and of public things, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publius.arrays import IndexArray
+from publius.errors import UsageError
+from publius.files.pool import mapped
+from publius.files.progress import advance, stage
+from publius.noise.randomness import RunKey
+from publius.summaries.contributions import Contributions, Mentions, Tags, tags_of
+from publius.summaries.groups import Groups
+from publius.text.author_names import author_key
+
+if TYPE_CHECKING:
+    from publius.classifiers.classifier import Classifier
+    from publius.classifiers.encoder import Encoder
+    from publius.documents.corpus import Batch, Corpus
+
+BATCH: Final = 500
+NEAR: Final = 0.4
+"""The cosine from which a text counts as something like a statement.
+
+Of the packaged made-up answers and statements about *other* concerns one pair in a hundred is as near (a test has it).
+"""
+
+
+@final
+class Statements:
+    """Public statements, and the texts that are near to them by a sentence encoder.
+
+    `UsageError` for an empty statement, or one that is given twice.
+    """
+
+    def __init__(self, statements: Sequence[str], encoder: Encoder) -> None:
+        self.texts = tuple(" ".join(text.split()) for text in statements)
+        if not all(self.texts) or len({*self.texts}) < len(self.texts):
+            raise UsageError("a statement of --ask is empty or given twice")
+        self.encoder = encoder
+        self._vectors = [_unit(encoder.encode([text])[0]) for text in self.texts]
+
+    def near(self, text: str) -> list[tuple[int, float]]:
+        """The statements that a text is near to, with their cosines; none for a text without words."""
+        if not any(map(str.isalnum, text)):
+            return []
+        vector = _unit(self.encoder.encode([text])[0])
+        cosines = [float(np.dot(vector, each)) for each in self._vectors]
+        return [(place, cosine) for place, cosine in enumerate(cosines) if cosine > NEAR]
+
+
+def _unit(vector: NDArray[np.float32]) -> NDArray[np.float64]:
+    exact = np.asarray(vector, np.float64)
+    return np.asarray(exact / max(float(np.sqrt(np.dot(exact, exact))), 1e-12))
+
+
+@final
+@dataclass(frozen=True)
+class Cells:
+    """What a worker counts by; public, but for the key of the authors' tags.
+
+    Attributes:
+        groups: declared.
+        topics: the classifier of groups x labels; None where there is no such table.
+        subjects: the classifier of subjects; None likewise.
+        statements: asked; None likewise.
+        secret: the key of the tags.
+        names: whether the authors' names are needed, for a ledger.
+    """
+
+    groups: Groups
+    topics: Classifier | None
+    subjects: Classifier | None
+    statements: Statements | None
+    secret: bytes = field(default=b"", repr=False)
+    names: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """How many groups, topics and subjects; 1 where there are none."""
+        topics = 1 if self.topics is None else len(self.topics.labels)
+        return self.groups.size, topics, 1 if self.subjects is None else len(self.subjects.labels)
+
+    def counted(
+        self, texts: Sequence[str], authors: Sequence[object], groups: Sequence[Mapping[str, object]]
+    ) -> Counted:
+        """Where these documents count; those whose author is not named are left out."""
+        keys = [author_key(author) for author in authors]
+        named = [place for place, key in enumerate(keys) if key is not None]
+        texts = [texts[place] for place in named]
+        names = [key for key in keys if key is not None]
+        of_groups = np.array([self.groups.place(groups[place]) for place in named], np.int64)
+        topics = subjects = np.zeros(len(named), np.int64)
+        if self.topics is not None:
+            topics = self.topics.answers(texts)
+        if self.subjects is not None:
+            subjects = topics if self.subjects is self.topics else self.subjects.answers(texts)
+        _, t, u = self.shape
+        cells = (of_groups * t + np.asarray(topics, np.int64)) * u + np.asarray(subjects, np.int64)
+        tags = tags_of(names, self.secret)
+        near = [(tags[place], *each) for place, text in enumerate(texts) for each in self._near(text)]
+        undeclared = Counter(name for place in named for name in self._undeclared(groups[place]))
+        return Counted(
+            len(keys), tags, cells,
+            np.array([each[0] for each in near], np.uint64), np.array([each[1] for each in near], np.int32),
+            np.array([each[2] for each in near], np.float32), frozenset(names) if self.names else frozenset(), undeclared,
+        )  # fmt: skip
+
+    def _near(self, text: str) -> list[tuple[int, float]]:
+        return [] if self.statements is None else self.statements.near(text)
+
+    def _undeclared(self, row: Mapping[str, object]) -> Iterator[str]:
+        for each in self.groups.fields:
+            if each.place(row.get(each.name)) == len(each.values):
+                yield each.name
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What a worker gives back of a batch; private."""
+
+    documents: int
+    tags: Tags
+    cells: IndexArray
+    near_tags: Tags
+    near: IndexArray
+    cosines: NDArray[np.float32]
+    names: frozenset[str]
+    undeclared: Counter[str]
+
+
+@final
+class Collected:
+    """What a collection contributes, as it streams by: keyed hashes, cells and cosines, no text. Private.
+
+    Attributes:
+        documents: how many there were.
+        left_out: how many of them name no author.
+        undeclared: of each field how many documents have no declared value.
+        names: the authors' keys, where a ledger needs them.
+    """
+
+    def __init__(self, key: RunKey, documents_per_author: int, statements_per_author: int) -> None:
+        self.contributions = Contributions(key, documents_per_author)
+        self.mentions = Mentions(statements_per_author)
+        self.documents = self.left_out = 0
+        self.undeclared: Counter[str] = Counter()
+        self.names: set[str] = set()
+
+    def take(self, counted: Iterable[Counted]) -> Collected:
+        """Batches in the order of the documents."""
+        for each in counted:
+            self.documents += each.documents
+            self.left_out += each.documents - len(each.tags)
+            self.contributions.add(each.tags, each.cells)
+            if len(each.near):
+                self.mentions.add(each.near_tags, each.near, each.cosines)
+            self.names |= each.names
+            self.undeclared += each.undeclared
+            advance(self.documents, 0)
+        return self
+
+    @property
+    def authors(self) -> int:
+        """How many authors there are: public."""
+        return self.contributions.authors
+
+
+def collected(
+    corpus: Corpus,
+    cells: Cells,
+    key: RunKey,
+    per_author: int,
+    statements_per_author: int,
+    *,
+    workers: int | None,
+) -> Collected:
+    """One pass over the documents of a corpus, in ``workers`` processes."""
+    with stage("counting"):
+        batches = corpus.batches(BATCH)
+        counted = mapped(_batch, cells, batches, workers=workers)
+        return Collected(key, per_author, statements_per_author).take(counted)
+
+
+def _batch(cells: Cells, batch: Batch) -> Counted:
+    documents = batch.documents()
+    return cells.counted(
+        [each.text for each in documents],
+        [each.author for each in documents],
+        [each.fields for each in documents],
+    )

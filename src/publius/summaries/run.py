@@ -1,0 +1,253 @@
+"""From documents to the folder of a summary: counted, refused or drawn once, paid for, and given its place."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+import msgspec
+import numpy as np
+
+from publius import __version__
+from publius.errors import DataError, PolicyError, UsageError
+from publius.files import AnyPath, read_bytes_limited, shown
+from publius.files.progress import stage
+from publius.noise.randomness import RunKey
+from publius.releases.draft import Draft
+from publius.releases.manifest import Accuracy, ClassifierFacts, PublicInput, SummaryManifest
+from publius.releases.register import MANIFEST, whole
+from publius.settings import Reading
+from publius.summaries.accuracy import too_few
+from publius.summaries.counting import NEAR
+from publius.summaries.folder import NOISY, fill_folder
+from publius.summaries.novelty import Sample
+from publius.summaries.summary import Summary
+from publius.summaries.told import Earlier, Told
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from publius.classifiers.classifier import Classifier
+    from publius.documents.corpus import Corpus
+    from publius.privacy.ledger import Ledger
+
+SEEDED: Final = "NOT PRIVATE: REPRODUCIBLE"
+
+
+@final
+@dataclass(frozen=True)
+class Result:
+    """What came of a run.
+
+    Attributes:
+        manifest: of the release.
+        folder: where it is.
+        told: what it says; None for a run that was only given its place.
+        left_out: documents that name no author, which count nowhere; for the curator alone.
+        undeclared: of each field of ``by`` how many documents count as "other"; for the curator alone.
+    """
+
+    manifest: SummaryManifest
+    folder: Path
+    told: Told | None = None
+    left_out: int = 0
+    undeclared: Mapping[str, int] = field(default_factory=Counter)
+
+
+def summarize_corpus(
+    corpus: Corpus,
+    summary: Summary,
+    output: AnyPath,
+    *,
+    compare: AnyPath | None = None,
+    reading: Reading = Reading(),
+    synthetic: int | None = None,
+    force: bool = False,
+    ledger: Ledger | None = None,
+    workers: int | None = None,
+    seed: int | None = None,
+    noted: bool = True,
+) -> Result:
+    """Write what the documents of ``corpus`` say into the new folder ``output``, whole or not at all.
+
+    Args:
+        corpus: from `open_corpus`, with an ``author_field`` and the ``fields`` of the summary's groups.
+        summary: what is asked.
+        output: the folder.
+        compare: the folder of an earlier summary, or a file of public texts.
+        reading: how such a file is read.
+        synthetic: made-up rows; by default as many as counted, at most 10,000.
+        force: draw though every count would be noise; the page says so first.
+        ledger: each author's account is debited by epsilon once, all or nothing, before anything leaves.
+        workers: processes; None: one a CPU.
+        seed: of an experiment, which is no release.
+        noted: whether the release is noted as made here.
+
+    Raises `PolicyError` where the authors are too few, decided from their number and before the draw, and for a
+    classifier that was made from these files; `DataError` where no author is named; `BudgetError`.
+    """
+    if ledger is not None and ledger.unit != "epsilon":
+        raise UsageError(
+            "a summary costs epsilon, and this ledger counts exponents of words: make one with --unit epsilon"
+        )
+    if seed is not None and ledger is not None:
+        raise UsageError("an experiment is no release, so no ledger is charged")
+    digests = {*corpus.digests()}
+    _refuse_training_file(summary, digests)
+    earlier = None if compare is None else _earlier(Path(compare), summary, corpus, digests, reading, workers)
+    with Draft.open(output, ledger=ledger, seed=seed, noted=noted) as draft:
+        if draft.placed is not None:
+            if not isinstance(draft.placed, SummaryManifest):
+                raise UsageError("what was finished here is no summary: name a new folder")
+            return Result(draft.placed, Path(output))
+        found = summary.collect(corpus, draft.key, names=ledger is not None, workers=workers)
+        if not found.authors:
+            raise DataError(
+                "no document names its author, so no promise would cover any: check --author-field"
+            )
+        few = too_few(summary, found.authors)
+        if few is not None and not force:
+            raise PolicyError(f"{few}. Nothing was drawn or debited (--force draws it all the same)")
+        with stage("drawing"):
+            told = summary.draw(found, draft.key.rng, force=force)
+            told = told if earlier is None else told.compared(earlier)
+            warning = SEEDED if seed is not None else f"{few}." if few is not None else None
+            manifest = manifest_of(told, private=seed is None, warning=warning, forced=few is not None)
+            fill_folder(
+                draft.folder, told, manifest, synthetic=synthetic, rng=draft.key.rng("summary/synthetic")
+            )
+        draft.charges = dict.fromkeys(found.names, summary.epsilon)
+        complete = draft.finish(manifest)
+    return Result(complete, Path(output), told, found.left_out, found.undeclared)
+
+
+def manifest_of(
+    told: Told, *, private: bool = True, warning: str | None = None, forced: bool = False
+) -> SummaryManifest:
+    """The manifest, but for the digests of files: public, and the same whatever the documents say."""
+    from publius.privacy.promise import promise
+
+    summary = told.summary
+    given = summary.classifier if summary.classifier is not summary.subjects else None
+    statements = len(summary.statements)
+    made = SummaryManifest(
+        publius_version=__version__,
+        private=private,
+        warning=warning,
+        promise="",
+        public=tuple(PublicInput(**each) for each in summary.public),
+        epsilon=_up(summary.epsilon),
+        authors=told.authors,
+        documents_per_author=summary.documents_per_author,
+        by={each.name: each.labels for each in summary.groups.fields},
+        shares={name: float(summary.epsilon * share) for name, share in summary.shares.items()},
+        scales={name: float(table.noise.scale) for name, table in told.tables.items()},
+        statements=statements,
+        statements_per_author=summary.statements_per_author if statements else None,
+        near=NEAR if statements else None,
+        forced=forced,
+        classifier=None if given is None else _facts(given),
+        subjects=None if summary.subjects is None else _facts(summary.subjects),
+        compared_with=None if told.earlier is None else told.earlier.name,
+    )
+    return msgspec.structs.replace(made, promise=promise(made))
+
+
+def _up(value: Any) -> float:
+    """An exact number as a float that is no smaller."""
+    nearest = float(value)
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+
+
+def _facts(classifier: Classifier) -> ClassifierFacts:
+    accuracy = classifier.accuracy
+    accuracy = Accuracy(**accuracy) if isinstance(accuracy, dict) else accuracy
+    return ClassifierFacts(
+        name=classifier.name, kind=classifier.kind, sha256=classifier.sha256, accuracy=accuracy
+    )
+
+
+def _refuse_training_file(summary: Summary, digests: set[str]) -> None:
+    """What counts was never learned from the file that is counted (rule 11)."""
+    made_with = {each["sha256"] for each in summary.public}
+    for classifier in (summary.classifier, summary.subjects):
+        made_with |= {*getattr(classifier, "trained_on", ())}
+    if made_with & digests:
+        raise PolicyError(
+            "this file is what the classifier or the vectors were made from: its counts would tell more than epsilon "
+            "says. Train on public texts, and summarize other ones"
+        )
+
+
+# What it is compared with -----------------------------------------------------------------------------------
+
+
+def _earlier(
+    place: Path, summary: Summary, corpus: Corpus, digests: set[str], reading: Reading, workers: int | None
+) -> Earlier:
+    """An earlier summary in a folder, or public texts in a file."""
+    if not place.is_dir():
+        return _public_texts(place, summary, corpus, digests, reading, workers)
+    if not (place / MANIFEST).is_file():
+        raise UsageError(
+            f"{shown(place)} is no summary: name the folder of an earlier one, or a file of public texts"
+        )
+    manifest, _ = whole(place)
+    if not isinstance(manifest, SummaryManifest):
+        raise UsageError(
+            f"{shown(place)} is a release of another kind: name an earlier summary to compare with"
+        )
+    if not manifest.private:
+        raise PolicyError(f"{shown(place)} is NOT PRIVATE: it is nothing to compare with in a release")
+    if manifest.documents_per_author != summary.documents_per_author:
+        raise UsageError(
+            f"{shown(place)} counts at most {manifest.documents_per_author} documents of an author: take the same "
+            "--documents-per-author, since those who write much write of something else"
+        )
+    try:
+        content = json.loads(read_bytes_limited(place / NOISY))
+        found = Told(summary, 0, {}).earlier_of(content, f"an earlier summary (epsilon {manifest.epsilon:g})")
+    except (LookupError, ValueError, TypeError, ArithmeticError):
+        raise DataError(f"{shown(place / NOISY)} is damaged, or of another version") from None
+    return _comparable(found, shown(place))
+
+
+def _public_texts(
+    path: Path, summary: Summary, corpus: Corpus, digests: set[str], reading: Reading, workers: int | None
+) -> Earlier:
+    """Public texts, counted without noise: at most c of each author, where they name authors as the private ones do."""
+    from publius.documents.corpus import OWN, open_corpus
+
+    public = open_corpus(path, reading)
+    if {*public.digests()} & digests:
+        raise PolicyError(f"{shown(path)} is one of the files that are summarized: compare with other texts")
+    author = corpus.plan.author
+    public = public.carrying(author_field=author if author in public.columns else OWN, gaps=True)
+    beside = Summary(
+        summary.classifier, documents_per_author=summary.documents_per_author, subjects=summary.subjects,
+        shares={"topics": 1} if summary.subjects is None else None,
+    )  # fmt: skip
+    found = beside.collect(public, RunKey.fresh(), workers=workers)
+    cells, c = found.contributions.cells, summary.documents_per_author
+    size = (max(1, len(cells)), max(1, len(cells)))
+    samples = {
+        name: Sample(np.atleast_2d(beside.histogram(name, cells)).sum(axis=0), size, None, c)
+        for name in beside.shares
+    }
+    topics = samples.get(
+        "topics", samples.get("subjects") if summary.classifier is summary.subjects else None
+    )
+    return _comparable(Earlier("public texts", topics, samples.get("subjects")), shown(path))
+
+
+def _comparable(found: Earlier, place: str) -> Earlier:
+    if found.topics is None and found.subjects is None:
+        raise UsageError(
+            f"{place} counts in other labels and subjects than this summary will: take the same classifier and word "
+            "vectors, or leave out --compare"
+        )
+    return found

@@ -1,0 +1,255 @@
+"""`Summary`: what a collection says under one epsilon for each author."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+
+from publius.arrays import IndexArray
+from publius.errors import PolicyError, UsageError
+from publius.noise.discrete_laplace import DiscreteLaplace
+from publius.noise.randomness import Generator, RunKey
+from publius.summaries.accuracy import too_few
+from publius.summaries.contributions import Contributions, Mentions
+from publius.summaries.counting import Cells, Collected, Statements, collected
+from publius.summaries.groups import Groups
+from publius.summaries.tables import (
+    NoisyTable,
+    Shares,
+    Table,
+    exact_number,
+    histogram,
+    noisy_table,
+    shares_of,
+)
+
+if TYPE_CHECKING:
+    from publius.classifiers.classifier import Classifier
+    from publius.classifiers.encoder import Encoder
+    from publius.documents.corpus import Corpus
+    from publius.summaries.told import Told
+
+OWN_KEYS: Final = ("topic", "subject", "bag")
+"""Fields of a summary's made-up rows, which no field of --by may be called."""
+
+
+@final
+class Summary:
+    """Noisy counts of what a collection says: pure epsilon-differential privacy, the author as the unit.
+
+    Equals histograms of contributed documents, at most c of an author, with independent discrete Laplace noise of scale
+    2c / epsilon in every cell, empty ones too, each table under its share of epsilon. Two collections are neighbours
+    when all documents of one author are replaced: the number of authors is public. Of public ``statements`` it counts
+    authors who wrote something like each; an author counts for at most k of S, so the scale is min(2k, S) / epsilon.
+    Source: docs/theory.md, sections 12, 14 and 15.
+
+    Args:
+        classifier: topics, counted by group; None: the subjects of public word vectors alone.
+        epsilon: of an author, for all tables together; taken as it is written.
+        documents_per_author: c, fixed before looking; which of an author's documents count, decides secret randomness.
+        by: fields with declared values: a mapping, or declarations such as ``"district=north,south"``.
+        shares: how epsilon is divided, such as ``"totals=0.2,topics=0.5,subjects=0.3"``.
+        ask: public statements.
+        statements_per_author: k.
+        subjects: another `Subjects` than that of the packaged vectors.
+        encoder: of statements; by default the packaged one.
+
+    Raises `UsageError` for what cannot be asked.
+
+    >>> import publius
+    >>> summary = publius.Summary(publius.Values(["tea", "coffee"]), epsilon=1, shares={"topics": 1})
+    >>> told = summary(["tea"] * 300 + ["coffee"] * 200, range(500))
+    >>> told.authors, [row["label"] for row in told.topics]
+    (500, ['tea', 'coffee'])
+    """
+
+    def __init__(
+        self,
+        classifier: Classifier | None = None,
+        epsilon: float | str | Fraction = 1,
+        *,
+        documents_per_author: int = 1,
+        by: Groups | Mapping[str, Sequence[str]] | Iterable[str] | str = (),
+        shares: Mapping[str, float | str | Fraction] | str | None = None,
+        ask: Sequence[str] = (),
+        statements_per_author: int = 3,
+        subjects: Classifier | None = None,
+        encoder: Encoder | None = None,
+    ) -> None:
+        self.epsilon = exact_number(epsilon, "epsilon")
+        self.documents_per_author, self.statements_per_author = documents_per_author, statements_per_author
+        Contributions(RunKey.fresh(), documents_per_author)  # refuses a c that is none
+        Mentions(statements_per_author)
+        self.groups = Groups.of(by)
+        if taken := [field.name for field in self.groups.fields if field.name in OWN_KEYS]:
+            raise UsageError(f"a summary has a column {taken[0]!r} of its own: rename the field")
+        grouped = self.groups.size > 1
+        topics = classifier is not None and classifier.kind != "subjects"
+        counted: dict[Table, bool] = {
+            "totals": grouped, "topics": topics or grouped, "subjects": True, "statements": bool(ask),
+        }  # fmt: skip
+        made = [name for name, wanted in counted.items() if wanted]
+        self.shares: Shares = shares_of(shares, tuple(made))
+        self._given, self._subjects = (
+            classifier,
+            classifier if classifier is not None and not topics else subjects,
+        )
+        self._encoder, self._ask = encoder, tuple(ask)
+        if "statements" in self.shares and statements_per_author > len(self._ask):
+            self.statements_per_author = len(self._ask)
+
+    def __repr__(self) -> str:
+        return f"Summary(epsilon={float(self.epsilon):g}, tables={', '.join(self.shares)})"
+
+    @cached_property
+    def cells(self) -> Cells:
+        """What documents are counted by; the first use opens the packaged vectors and the encoder where they are needed."""
+        topics = subjects = None
+        if "topics" in self.shares:
+            topics = self._given if self._given is not None else self._packaged
+        if "subjects" in self.shares:
+            subjects = self._packaged
+        statements = None
+        if "statements" in self.shares:
+            from publius.classifiers.encoder import load_encoder
+
+            statements = Statements(self._ask, self._encoder or load_encoder("packaged"))
+        return Cells(self.groups, topics, subjects, statements)
+
+    @cached_property
+    def _packaged(self) -> Classifier:
+        if self._subjects is not None:
+            return self._subjects
+        from publius.classifiers.subjects import Subjects
+        from publius.embeddings.embeddings import Embeddings
+
+        return Subjects(Embeddings.load())
+
+    @property
+    def classifier(self) -> Classifier | None:
+        """The classifier of topics: the one that was given, or the subjects where there are groups to compare."""
+        return self.cells.topics
+
+    @property
+    def subjects(self) -> Classifier | None:
+        """The classifier of subjects; None where they have no share."""
+        return self.cells.subjects
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The statements that are asked."""
+        return () if self.cells.statements is None else self.cells.statements.texts
+
+    @property
+    def shapes(self) -> dict[Table, tuple[int, ...]]:
+        """The cells of each table."""
+        groups, topics, subjects = self.cells.shape
+        shapes: dict[Table, tuple[int, ...]] = {
+            "totals": (groups,), "topics": (groups, topics), "subjects": (subjects,),
+            "statements": (len(self.statements),),
+        }  # fmt: skip
+        return {name: shapes[name] for name in self.shares}
+
+    def moved(self, table: Table) -> int:
+        """By how much one author who is replaced moves a table, summed over its cells."""
+        if table == "statements":
+            return min(2 * self.statements_per_author, len(self.statements))
+        return 2 * self.documents_per_author
+
+    def noise(self, table: Table) -> DiscreteLaplace:
+        """The law of the noise in each cell of a table."""
+        return DiscreteLaplace.protecting(self.moved(table), self.epsilon * self.shares[table])
+
+    def __call__(
+        self,
+        texts: Sequence[str],
+        authors: Sequence[object],
+        groups: Mapping[str, Sequence[object]] | None = None,
+        *,
+        force: bool = False,
+    ) -> Told:
+        """Summarize texts: who wrote each, and the values of each field of ``by``. Every call is one more draw.
+
+        `PolicyError` where the authors are so few that every count would be noise, but with ``force``.
+        """
+        columns = groups or {}
+        if any(len(column) != len(texts) for column in (authors, *columns.values())):
+            raise UsageError("there must be an author, and a value of each field, for each text")
+        rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        key = RunKey.fresh()
+        counted = self.cells_of(key).counted(texts, authors, rows or [{}] * len(texts))
+        found = Collected(key, self.documents_per_author, self.statements_per_author).take([counted])
+        return self.draw(found, key.rng, force=force)
+
+    def of(self, corpus: Corpus, *, force: bool = False, workers: int | None = 1) -> Told:
+        """Summarize a corpus that was opened with an ``author_field`` and the ``fields`` of ``by``; one draw."""
+        key = RunKey.fresh()
+        return self.draw(self.collect(corpus, key, workers=workers), key.rng, force=force)
+
+    def collect(
+        self, corpus: Corpus, key: RunKey, *, names: bool = False, workers: int | None = 1
+    ) -> Collected:
+        """What the documents of a corpus contribute; private. `UsageError` where nobody said who wrote them."""
+        if corpus.plan.author is None and not corpus.plan.own:
+            raise UsageError(
+                "a summary protects authors: name their column with --author-field. "
+                f"Columns: {', '.join(corpus.columns) or 'none'}. (id: each document is its own author)"
+            )
+        cells = self.cells_of(key, names=names)
+        c, k = self.documents_per_author, self.statements_per_author
+        return collected(corpus, cells, key, c, k, workers=workers)
+
+    def cells_of(self, key: RunKey, *, names: bool = False) -> Cells:
+        """`cells` with the key of a run."""
+        return replace(self.cells, secret=key.derive("contribution-authors"), names=names)
+
+    def draw(self, found: Collected, rng: Callable[[str], Generator], *, force: bool = False) -> Told:
+        """Noisy tables of what was collected, under generators by their names. Draws: once a run."""
+        from publius.summaries.told import Told
+
+        few = too_few(self, found.authors)
+        if few is not None and not force:
+            raise PolicyError(f"{few}. Nothing was drawn (--force draws it all the same)")
+        cells, authors = found.contributions.cells, found.authors
+        tables = dict[Table, NoisyTable]()
+        for name in self.shares:
+            counts = (
+                found.mentions.counts(len(self.statements))
+                if name == "statements"
+                else self.histogram(name, cells)
+            )
+            tables[name] = noisy_table(
+                counts,
+                epsilon=self.epsilon * self.shares[name],
+                moved=self.moved(name),
+                most=authors if name == "statements" else authors * self.documents_per_author,
+                rng=rng(f"summary/{name}"),
+            )
+        return Told(self, authors, tables)
+
+    def histogram(self, name: Table, cells: IndexArray) -> IndexArray:
+        """The counts of one table from the cells of contributed documents. Private."""
+        _, t, u = self.cells.shape
+        own = {
+            "totals": lambda: cells // (t * u),
+            "topics": lambda: cells // u,
+            "subjects": lambda: cells % u,
+        }[name]()
+        return histogram(np.asarray(own), self.shapes[name])
+
+    @property
+    def public(self) -> tuple[dict[str, Any], ...]:
+        """Public inputs: those of classifiers, and the encoder of statements."""
+        found: dict[str, dict[str, Any]] = {}
+        for each in (self.cells.topics, self.cells.subjects):
+            for one in () if each is None else each.public:
+                found.setdefault(one["sha256"], one)
+        if self.cells.statements is not None:
+            used = self.cells.statements.encoder
+            found.setdefault(used.sha256, dict(used.public))
+        return tuple(found.values())

@@ -1,0 +1,367 @@
+"""What a summary tells: lists, words, changes and made-up rows, all of it from noisy counts and public things.
+
+What the noisy counts cannot tell from none is not listed, no made-up row is of it, and no share is beyond its limits.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, final
+
+import numpy as np
+
+from publius.arrays import IndexArray
+from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum
+from publius.noise.randomness import Generator
+from publius.summaries.novelty import Novelty, Sample, novelty
+from publius.summaries.summary import Summary
+from publius.summaries.tables import LEVEL, NoisyTable, Table, whole_rows
+
+WORDS: Final = 5
+"""Of a subject or label."""
+WORDS_OF_GROUP: Final = 10
+SYNTHETIC: Final = 10_000
+"""Made-up rows at most, unless more are asked for."""
+BAG: Final = 40
+"""Words of each."""
+TOO_FEW: Final = "too few to tell"
+LIKE_ALL: Final = "nothing stands out"
+_OF_SIZE: Final = 0.99
+_DEVIATIONS: Final = 2.0
+
+Row = dict[str, Any]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """What a summary is compared with: counts of the same subjects or labels, before.
+
+    Attributes:
+        name: what it is, for pages: an earlier summary, or public texts.
+        topics, subjects: counts; None where they were not counted in the same cells.
+    """
+
+    name: str
+    topics: Sample | None
+    subjects: Sample | None
+
+
+@final
+class Told:
+    """A summary of a collection: nothing in it is anybody's document.
+
+    Attributes:
+        summary: what was asked.
+        authors: how many there are; public.
+        tables: raw noisy counts by table.
+        earlier: what it is compared with; None without.
+    """
+
+    def __init__(
+        self,
+        summary: Summary,
+        authors: int,
+        tables: Mapping[Table, NoisyTable],
+        earlier: Earlier | None = None,
+    ) -> None:
+        self.summary, self.authors, self.tables, self.earlier = summary, authors, dict(tables), earlier
+
+    def compared(self, earlier: Earlier) -> Told:
+        """The same draw beside an earlier one."""
+        return Told(self.summary, self.authors, self.tables, earlier)
+
+    def __repr__(self) -> str:
+        return f"Told(authors={self.authors:,}, tables={', '.join(self.tables)})"
+
+    @functools.cached_property
+    def documents(self) -> tuple[int, int]:
+        """Between which numbers of contributed documents there are: exact where one of each author counts, else at 99 %."""
+        c = self.summary.documents_per_author
+        least, most = self.authors, self.authors * c
+        if c == 1:
+            return least, most
+        found = [(least, most)]
+        tables = [each for name, each in self.tables.items() if name != "statements"]
+        for table in tables:
+            # Each of up to three limits may miss; the narrowest is chosen after the fact.
+            cells = table.values.size
+            width = table.noise.half_width_of_sum(cells, 1 - (1 - _OF_SIZE) / len(tables))
+            total = int(table.values.sum())
+            found.append((min(max(total - width, least), most), max(min(total + width, most), least)))
+        return min(found, key=lambda limits: limits[1] - limits[0])
+
+    def _share(self, documents: int) -> float:
+        return documents / max(1.0, sum(self.documents) / 2)
+
+    def _row(self, low: int, high: int, value: int) -> Row:
+        documents = int(np.clip(value, low, high))
+        return {"documents": documents, "low": int(low), "high": int(high), "share": self._share(documents)}
+
+    # Groups -----------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def groups(self) -> list[Row]:
+        """Each declared group: group, documents, low, high, share; 95 % limits for all groups together."""
+        names = self.summary.groups.names
+        if len(names) == 1:
+            low, high = self.documents
+            return [{"group": names[0], **self._row(low, high, (low + high) // 2)}]
+        topics, totals = self.tables.get("topics"), self.tables.get("totals")
+        if totals is None and topics is None:
+            return []
+        estimate: Any = 0.0
+        found: list[tuple[Any, Any]] = []  # limits, of which the narrower law is taken: that is public
+        width = 0
+        if topics is not None:
+            sums, lows, highs = topics.sums(1)
+            estimate, found = sums.astype(np.float64), [(lows, highs)]
+            width = topics.noise.half_width_of_sum(topics.values.shape[1], LEVEL, cells=len(names))
+        if totals is not None:
+            if topics is None or totals.noise.half_width(LEVEL, cells=len(names)) < width:
+                found = [totals.limits()]
+            if topics is None:
+                estimate = totals.values
+            else:  # the best linear estimate of two independent measurements
+                cells = topics.values.shape[1] * topics.noise.deviation**2
+                own = totals.noise.deviation**2
+                estimate = (estimate * own + totals.values * cells) / (own + cells)
+        ((lows, highs),) = found
+        values = np.rint(estimate).astype(np.int64).tolist()
+        return [
+            {"group": name, **self._row(int(one), int(other), value)}
+            for name, one, other, value in zip(names, lows, highs, values, strict=True)
+        ]
+
+    @functools.cached_property
+    def counts(self) -> list[Row]:
+        """Each group and label that is told from none: group, label, documents, low, high, share."""
+        table, classifier = self.tables.get("topics"), self.summary.classifier
+        if table is None or classifier is None:
+            return []
+        low, high = table.limits()
+        return [
+            {
+                "group": self.summary.groups.names[g], "label": classifier.labels[t],
+                **self._row(int(low[g, t]), int(high[g, t]), int(table.values[g, t])),
+            }
+            for g, t in np.argwhere(low > 0).tolist()
+        ]  # fmt: skip
+
+    # Topics and subjects ----------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def topics(self) -> list[Row]:
+        """Each label that is told from none, over all groups: label, words, documents, low, high, share, changes.
+
+        The largest first; compared, what stands out most. Empty where subjects say the same better.
+        """
+        table, classifier = self.tables.get("topics"), self.summary.classifier
+        if table is None or classifier is None or classifier is self.summary.subjects:
+            return []
+        sums, low, high = table.sums(0)
+        noise = LaplaceSum(table.noise, table.values.shape[0])
+        before = None if self.earlier is None else self.earlier.topics
+        return self._ranked(classifier, sums, low, high, noise, before, others=True)
+
+    @functools.cached_property
+    def subjects(self) -> list[Row]:
+        """Each subject that is told from none, as `topics`; texts without a known word have no row."""
+        table, classifier = self.tables.get("subjects"), self.summary.subjects
+        if table is None or classifier is None:
+            return []
+        low, high = table.limits()
+        before = None if self.earlier is None else self.earlier.subjects
+        return self._ranked(classifier, table.values, low, high, table.noise, before, others=False)
+
+    def _ranked(
+        self, classifier: Any, values: IndexArray, low: IndexArray, high: IndexArray, noise: Any,
+        before: Sample | None, *, others: bool,
+    ) -> list[Row]:  # fmt: skip
+        labels = classifier.labels if others else classifier.labels[:-1]
+        order: Any = np.argsort(-values[: len(labels)], kind="stable")
+        found: Novelty | None = None
+        if before is not None:
+            documents = (max(1, self.documents[0]), max(1, self.documents[1]))
+            now = Sample(values[: len(labels)], documents, noise, self.summary.documents_per_author)
+            found = novelty(
+                now, Sample(before.counts[: len(labels)], before.documents, before.noise, before.per_author)
+            )
+            order = np.argsort(-found.excess, kind="stable")
+        rows = []
+        for place in order.tolist():
+            change = "" if found is None else _change(found, place, told=bool(low[place] > 0))
+            if low[place] <= 0 and change != "gone":
+                continue
+            label = labels[place]
+            row = {"label": label, "words": words_of(classifier, label)}
+            row |= self._row(int(low[place]), int(high[place]), int(values[place]))
+            if found is not None:
+                row |= {
+                    "change": change, "share_before": float(found.before[place]),
+                    "times_low": float(found.low[place]),
+                    "times_high": float(found.high[place]) if math.isfinite(found.high[place]) else None,
+                }  # fmt: skip
+            rows.append(row)
+        return rows
+
+    @functools.cached_property
+    def statements(self) -> list[Row]:
+        """Each statement: how many authors wrote something like it, of at most k an author, with 95 % limits."""
+        table = self.tables.get("statements")
+        if table is None:
+            return []
+        low, high = table.limits()
+        return [
+            {
+                "statement": text,
+                "authors": int(np.clip(value, one, other)),
+                "low": int(one),
+                "high": int(other),
+            }
+            for text, value, one, other in zip(self.summary.statements, table.values, low, high, strict=True)
+        ]
+
+    # Words of groups --------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def standing_out(self) -> list[list[int]]:
+        """Of each group the labels that are more frequent in it than in all by more than noise and chance explain."""
+        table, classifier = self.tables.get("topics"), self.summary.classifier
+        size = self.summary.groups.size
+        if table is None or classifier is None or size == 1:
+            return [[] for _ in range(size)]
+        drawn = table.values.astype(np.float64)
+        totals = np.array([max(1, row["documents"]) for row in self.groups], np.float64)
+        everywhere = np.maximum(drawn.sum(axis=0), 0)
+        expected = totals[:, None] * everywhere / max(1.0, everywhere.sum())
+        width = table.noise.half_width(LEVEL, cells=drawn.size)
+        excess = drawn - expected
+        chance = _DEVIATIONS * np.sqrt(self.summary.documents_per_author * (expected + 1))
+        excess[(excess <= width + chance) | (table.limits()[0] <= 0)] = 0
+        excess[:, -1] = 0  # "other" has no words
+        return [[at for at in np.argsort(-row, kind="stable").tolist() if row[at] > 0] for row in excess]
+
+    @functools.cached_property
+    def words(self) -> list[tuple[str, ...]]:
+        """Words of each group: public words of the labels that stand out in it, at most ten; none where none does."""
+        classifier = self.summary.classifier
+        found = []
+        for places in self.standing_out:
+            words: dict[str, None] = {}
+            for place in places[: WORDS_OF_GROUP // 2]:
+                own = [] if classifier is None else _words(classifier, classifier.labels[place])
+                words |= dict.fromkeys(own[: max(2, WORDS_OF_GROUP // len(places[: WORDS_OF_GROUP // 2]))])
+            found.append(tuple(words)[:WORDS_OF_GROUP])
+        return found
+
+    def words_said(self, group: int) -> str:
+        """The words of a group, or why there are none."""
+        if self.words[group]:
+            return " ".join(self.words[group])
+        return LIKE_ALL if self.groups and self.groups[group]["low"] > 0 else TOO_FEW
+
+    # Made-up rows -----------------------------------------------------------------------------------------------
+
+    def synthetic(self, rng: Generator, rows: int | None = None) -> Iterator[Row]:
+        """Made-up rows: groups, topic or subject, and a bag of public words of it, as many as counted or ``rows``.
+
+        By default at most 10,000. No row is or stands for anybody's document.
+        """
+        what, classifier, cells, counts = self._cleaned()
+        if classifier is None or not counts.sum():
+            return
+        wanted = min(int(counts.sum()), SYNTHETIC) if rows is None else rows
+        if wanted != counts.sum():
+            parts = counts / counts.sum() * wanted
+            whole = np.floor(parts).astype(np.int64)
+            most = np.argsort(whole - parts, kind="stable")[: wanted - int(whole.sum())]
+            whole[most] += 1
+            counts = whole
+        labels = [*self.summary.groups.labels]
+        fields = [field.name for field in self.summary.groups.fields]
+        for (group, place), count in zip(cells, counts.tolist(), strict=True):
+            own = dict(zip(fields, labels[group], strict=True)) if what == "topic" else {}
+            label = classifier.labels[place]
+            for bag in _bags(rng, tuple(classifier.words(label)), count):
+                yield {**own, what: label, "bag": bag}
+
+    def _cleaned(self) -> tuple[str, Any, list[tuple[int, int]], IndexArray]:
+        """The cells that are told from none, and whole numbers of each that add up to what all cells hold."""
+        table, what, classifier = self.tables.get("topics"), "topic", self.summary.classifier
+        if table is None:
+            table, what, classifier = self.tables.get("subjects"), "subject", self.summary.subjects
+        if table is None:
+            return what, None, [], np.zeros(0, np.int64)
+        values = np.atleast_2d(table.values)
+        rows = self.groups if what == "topic" else [{"documents": sum(self.documents) // 2}]
+        whole = whole_rows(values, np.array([row["documents"] for row in rows], np.int64))
+        listed = np.argwhere(np.atleast_2d(table.limits()[0]) > 0)
+        return what, classifier, [(g, t) for g, t in listed.tolist()], whole[listed[:, 0], listed[:, 1]]
+
+    # As it was drawn --------------------------------------------------------------------------------------------
+
+    def noisy(self) -> bytes:
+        """The raw counts as JSON, with what they are of: all else in the folder follows from them."""
+        found: Row = {"documents_per_author": self.summary.documents_per_author, "authors": self.authors}
+        found["groups"] = list(self.summary.groups.names)
+        for name, classifier in (("topics", self.summary.classifier), ("subjects", self.summary.subjects)):
+            if classifier is not None:
+                found[name] = {"labels": list(classifier.labels), "sha256": classifier.sha256}
+        if self.summary.statements:
+            found["statements"] = list(self.summary.statements)
+        found["counts"] = {name: table.values.tolist() for name, table in self.tables.items()}
+        found["scales"] = {name: str(table.noise.scale) for name, table in self.tables.items()}
+        return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+    def earlier_of(self, content: Any, name: str) -> Earlier:
+        """An earlier summary's ``noisy.json`` to compare with, as far as it counts in the same cells."""
+        samples: dict[str, Sample | None] = {"topics": None, "subjects": None}
+        c = int(content["documents_per_author"])
+        least = int(content["authors"])
+        for what, classifier in (("topics", self.summary.classifier), ("subjects", self.summary.subjects)):
+            if (
+                classifier is None
+                or what not in content["counts"]
+                or content[what]["sha256"] != classifier.sha256
+            ):
+                continue
+            values = np.atleast_2d(np.array(content["counts"][what], np.int64))
+            noise = LaplaceSum(DiscreteLaplace(Fraction(content["scales"][what])), len(values))
+            samples[what] = Sample(values.sum(axis=0), (max(1, least), max(1, least * c)), noise, c)
+        return Earlier(name, samples["topics"], samples["subjects"])
+
+
+def _change(found: Novelty, place: int, *, told: bool) -> str:
+    if found.low[place] > 1:
+        return "more" if found.seen[place] else "new"
+    if found.high[place] < 1:
+        return "less" if told else "gone"
+    return ""
+
+
+def _words(classifier: Any, label: str) -> Sequence[str]:
+    return tuple(classifier.words(label)) or (label,)
+
+
+def words_of(classifier: Any, label: str) -> str:
+    """The first public words of a label; the label itself where it has none."""
+    return " ".join(_words(classifier, label)[:WORDS])
+
+
+def _bags(rng: Generator, words: tuple[str, ...], count: int) -> Iterator[dict[str, int]]:
+    """Bags of public words, the first words of the list most often; empty where there are none."""
+    if not words:
+        yield from ({} for _ in range(count))
+        return
+    weights = 1 / (np.arange(len(words)) + 3.0)
+    ordered = sorted(range(len(words)), key=words.__getitem__)
+    for start in range(0, count, 1000):
+        drawn = rng.multinomial(BAG, weights / weights.sum(), size=min(1000, count - start))
+        for row in drawn[:, ordered].tolist():
+            yield {words[place]: times for place, times in zip(ordered, row, strict=True) if times}
