@@ -4,8 +4,8 @@ from decimal import Decimal, getcontext
 
 import numpy as np
 
-from publius.noise.randomness import seeded_rng
 from publius.embeddings.embeddings import Embeddings
+from publius.noise.randomness import seeded_rng
 
 getcontext().prec = 50
 
@@ -48,13 +48,12 @@ def reference_rows(mechanism):
     shape, scale = mechanism.shape, Decimal(mechanism.constant.scale)
     inside = shape.vectors if shape.inner is None else shape.inner
     euclidean = shape.inner is not None or shape.metric.name == "euclidean"
-    prior = [Decimal(float(weight)) for weight in shape.prior]
-    prior = [weight / sum(prior) for weight in prior]
-    floor, cap, rows = Decimal(shape.floor), Decimal(shape.truncation), []
+    prior = [Decimal(float(weight)) for weight in shape.weights]
+    cap, rows = Decimal(shape.truncation), []
     for distances in _distances(_decimals(inside), euclidean):
         weights = [p * (-min(scale * d, cap)).exp() for p, d in zip(prior, distances, strict=True)]
-        rest = (1 - floor) / sum(weights)
-        rows.append([(rest * w + floor * p).ln() for w, p in zip(weights, prior, strict=True)])
+        total = sum(weights).ln()
+        rows.append([weight.ln() - total for weight in weights])
     return rows
 
 

@@ -16,7 +16,7 @@ from publius.embeddings.import_file import read_vectors
 from publius.errors import EmbeddingError, UsageError
 from vector_files import VECTORS, WORDS, WRITERS, binary_rows, glove, header, packed, word2vec_binary
 
-GOOGLE = Path(__file__).parents[3] / "shared" / "data" / "GoogleNews-subset-32k.bin.gz"
+GOOGLE = Path(os.environ.get("PUBLIUS_TEST_DATA", "absent"), "GoogleNews-subset-32k.bin.gz")
 BINARY_AND_TEXT = ("word2vec-binary", "glove")
 
 
@@ -274,9 +274,10 @@ def test_header_with_tabs_and_spaces(tmp_path):
     _same(read_vectors(_file(tmp_path, data)), WORDS, VECTORS)
 
 
-def test_real_vectors(tmp_path):
+@pytest.mark.long
+def test_real_vectors():
     if not GOOGLE.exists():
-        pytest.skip("the Google News subset is not here")
+        pytest.skip("PUBLIUS_TEST_DATA names no folder with the Google News subset")
     models = pytest.importorskip("gensim.models")
     theirs = models.KeyedVectors.load_word2vec_format(str(GOOGLE), binary=True, limit=3000)
     _same(read_vectors(GOOGLE, limit=3000), theirs.index_to_key, theirs.vectors)

@@ -204,7 +204,7 @@ def test_nothing_is_cut_before_what_joins_the_character_before_it():
     assert not [part for part in joining if normal_form._STARTER.match(part)]
 
 
-@pytest.mark.parametrize("joint", ["-", "'", "\u200d", "\u2019"])
+@pytest.mark.parametrize("joint", ["-", "\u2019"])
 def test_a_word_of_a_million_parts_is_one_word(joint):
     """The parts are remembered while a word is looked for, so not too many at once; and no part is lost."""
     long = joint.join("ab" for _ in range(300_000))
