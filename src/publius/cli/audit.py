@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ from publius.errors import PubliusError, UsageError
 
 if TYPE_CHECKING:
     from publius.audit.case import Finding
+    from publius.embeddings.embeddings import Embeddings
+    from publius.mechanisms.kernel import Kernel
 
 FAILED = 70
 
@@ -51,6 +54,12 @@ def audit(
     return _target(target, claim, replay, draws, chosen, output or Path("case.json"), json=json)
 
 
+def _made(name: str, world: Embeddings, epsilon: float) -> Kernel:
+    from publius.mechanisms import registry
+
+    return registry.make_kernel(name, world, epsilon=epsilon)
+
+
 def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
     from publius.audit.check import Check, checks
     from publius.audit.laws import check_laws
@@ -60,12 +69,7 @@ def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
     def found() -> list[Check]:
         made = [] if names else list(checks())
         for name in names or registry.names():
-            verdicts = list(
-                check_laws(
-                    lambda world, epsilon, name=name: registry.make_kernel(name, world, epsilon=epsilon),
-                    seed=seed,
-                )
-            )
+            verdicts = list(check_laws(partial(_made, name), seed=seed))
             faults = [
                 f"{each.law}, on {each.vocabulary}: {each.reason}" for each in verdicts if not each.passed
             ]

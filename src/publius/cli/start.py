@@ -1,0 +1,157 @@
+"""``publius start``: a guided path from a file of texts to a release and the pages to sign."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from publius.cli.parsing import flat
+from publius.errors import UsageError
+from publius.settings import Reading
+
+if TYPE_CHECKING:
+    from publius.start.questions import Question
+
+_DEMOS = {
+    "summary": "Answers of 2,000 authors to 'What should the town mend first?', made up by this program.",
+    "labels": "Passages of old books; two thirds of them stand for public texts.",
+    "words": "Passages of old books; two thirds of them stand for public texts.",
+}
+
+
+def start(
+    file: str | None = None,
+    *,
+    output: Path,
+    public: str | None = None,
+    release: Literal["summary", "labels", "words"] | None = None,
+    author_field: str | None = None,
+    by: str | None = None,
+    labels: str | None = None,
+    label_field: str | None = None,
+    epsilon: float | None = None,
+    length: int | None = None,
+    purpose: str | None = None,
+    recipient: str | None = None,
+    contact: str | None = None,
+    review: str | None = None,
+    answers: Path | None = None,
+    demo: bool = False,
+    yes: bool = False,
+    json: bool = False,
+    reading: Annotated[Reading, flat("Reading")] = Reading(),
+) -> None:
+    """A guided path: look, choose, release, page.
+
+    What is not given is asked at a terminal. It recommends a summary first.
+
+    Parameters
+    ----------
+    file: File or folder of texts to release.
+    output: New folder for the release, the pages and the answers.
+    public: Public texts of the same kind, with labels or authors.
+    release: What readers need: summary, labels or words.
+    author_field: Column that names the author.
+    by: Groups of a summary, as FIELD=V1,V2; several with ; between.
+    labels: Names of labels, separated by commas.
+    label_field: Column of labels in the public texts.
+    epsilon: Epsilon. Default: 1 an author, 5 a label, 10 for words.
+    length: Words of a bag. Default: 40.
+    purpose: For the page: what the release is for.
+    recipient: For the page: who gets it.
+    contact: For the page: whom to ask.
+    review: For the page: when to look again.
+    answers: Answers of an earlier run (answers.json).
+    demo: Use packaged texts, or answers that are made up.
+    yes: Take every proposal; what has none must be given.
+    json: Print one JSON object at the end.
+    """
+    from publius.cli import console
+    from publius.files.folders import check_new_folder, make_parents
+    from publius.start import questions, steps
+    from publius.start.answers import Answers
+
+    check_new_folder(output)
+    say = console.note if json else console.say
+    given = {
+        "public": public, "release": release, "text_field": reading.text_field, "author_field": author_field, "by": by,
+        "labels": labels, "label_field": label_field, "epsilon": epsilon, "length": length, "purpose": purpose,
+        "recipient": recipient, "contact": contact, "review": review,
+    }  # fmt: skip
+    if demo:
+        kind = release or "summary"
+        say(_DEMOS[kind])
+        made = _demo(kind, output)
+        given.update({name: value for name, value in made.items() if given.get(name) is None})
+        file, output, yes = str(output / "texts.jsonl"), output / "result", True
+    if answers is not None:
+        before = Answers.load(answers)
+        file = file or before.file
+        given = {name: getattr(before, name) if value is None else value for name, value in given.items()}
+    if file is None:
+        raise UsageError("which texts? publius start FILE --output DIR, or publius start --demo --output DIR")
+    known = Answers(file=file, **given)
+    columns = steps.look(known, reading)
+    ask = None if yes or not sys.stdin.isatty() else _ask
+    complete = questions.filled(known, columns, ask)
+    make_parents(output.parent)
+    made_here = console.watched(steps.run, complete, output, say, reading)
+    if json:
+        places = ("release", "page", "recipients", "evaluation")
+        console.as_json(
+            {
+                name: None if getattr(made_here, name) is None else str(getattr(made_here, name))
+                for name in places
+            }
+        )
+
+
+def _ask(question: Question) -> str:
+    """One answer from the terminal; asked again while it is none."""
+    from publius.cli import console
+
+    if question.help:
+        console.note(question.help)
+    proposal = f" [{question.default}]" if question.default else ""
+    choices = f" ({', '.join(question.choices)})" if question.choices else ""
+    while True:
+        console.err().print(f"{question.text}{choices}{proposal} ", end="")
+        typed = sys.stdin.readline()
+        if not typed:
+            raise UsageError("no answer: give the options, or --yes")
+        value = typed.strip() or question.default
+        if value is None:
+            continue
+        try:
+            question.parse(value)
+        except UsageError as error:
+            console.note(str(error))
+            continue
+        return value
+
+
+def _demo(kind: str, output: Path) -> dict[str, str | float | None]:
+    """The texts of a demo in a new folder, and its answers."""
+    from publius.files.folders import make_parents
+    from publius.start import samples
+    from publius.start.steps import write_rows
+
+    make_parents(output)
+    if kind == "summary":
+        write_rows(output / "texts.jsonl", samples.made_answers())
+        return {
+            "release": kind,
+            "author_field": "author",
+            "by": f"district={','.join(samples.DISTRICTS)}",
+            "epsilon": 1.0,
+        }
+    private, public = samples.split_books()
+    write_rows(output / "texts.jsonl", private)
+    write_rows(output / "public.jsonl", public)
+    return {
+        "release": kind,
+        "public": str(output / "public.jsonl"),
+        "label_field": "topic",
+        "author_field": "author",
+    }
