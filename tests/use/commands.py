@@ -1,41 +1,105 @@
 """What is done with a file. A command is one function in `COMMANDS`; it says how many documents were there.
 
-Those of a command line that is not built yet are left out.
+``needs`` is a column that a format must have. A command that is not built in this installation is left out.
 """
 
+import csv
+import io
 import json
 import pickle
+from importlib.util import find_spec
+from typing import NamedTuple
 
 from publius.documents.corpus import open_corpus
 from publius.settings import Reading
 
 
-def _reading(options):
-    told = dict(zip(options[::2], options[1::2], strict=False))
-    return Reading(
-        text_field=told.get("--text-field"), quotes=told.get("--quotes", "standard"), lines="--lines" in options
-    )
+class Given(NamedTuple):
+    """A case: the command line, the arguments for the files, their options, whether they have columns, a free folder."""
+
+    run: object
+    files: list
+    options: list
+    columned: bool
+    folder: object
+
+    def call(self, command, *more, code=0):
+        ended, out, err = self.run(command, *self.files, *self.options, *more)
+        assert ended == code, err
+        return out
 
 
-def read(run, files, options, columned, folder):
-    corpus = open_corpus(files, _reading(options), author_field="author" if columned else None)
+def read(given):
+    told = dict(zip(given.options[::2], given.options[1::2], strict=False))
+    reading = Reading(text_field=told.get("--text-field"), quotes=told.get("--quotes", "standard"), lines="--lines" in told)
+    if given.options == ["--lines"]:
+        reading = Reading(lines=True)
+    corpus = open_corpus(given.files, reading, author_field="author" if given.columned else None)
     documents = list(corpus)
     assert all("Größe" in each.text for each in documents)
     assert not any("else's words" in each.text for each in documents)
     travelled = [pickle.loads(pickle.dumps(each)) for each in corpus.batches(5)]
     assert [each for batch in travelled for each in batch.documents()] == documents
     assert len(corpus.digests()) == len(corpus.tables)
-    if columned:
+    if given.columned:
         assert {each.author for each in documents} == {f"a{n}" for n in range(6)}
     return corpus.count()
 
 
-def inspect(run, files, options, columned, folder):
-    code, out, err = run("inspect", *files, *options, "--json")
-    assert (code, err) == (0, "")
-    found = json.loads(out)
+def inspect(given):
+    found = json.loads(given.call("inspect", "--json"))
     assert found["without_text"] == 0
     return found["documents"]
 
 
-COMMANDS = {"read": read, "inspect": inspect}
+def _lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def released(command, *settings, output="folder", row="label"):
+    """A release of every document to ``output``: a folder of JSON lines, CSV or Parquet, or standard output."""
+
+    def release(given):
+        if output == "-":
+            rows = _lines(given.call(command, *settings, "--output", "-"))
+        else:
+            folder = given.folder / "release"
+            given.call(command, *settings, "--format", "jsonl" if output == "folder" else output, "--output", folder)
+            rows = _rows(folder, output)
+            manifest = json.loads((folder / "manifest.json").read_bytes())
+            assert manifest["documents"] == len(rows)
+            assert "Größe" not in "".join(each.read_text("utf-8", "replace") for each in folder.iterdir())
+        assert all(row in each for each in rows)
+        return len(rows)
+
+    return release
+
+
+def _rows(folder, output):
+    if output == "csv":
+        return list(csv.DictReader(io.StringIO((folder / "rows.csv").read_text())))
+    if output == "parquet":
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(folder / "rows.parquet").to_pylist()
+    (file,) = folder.glob("*.jsonl")
+    return _lines(file.read_text())
+
+
+LABEL = ("label", "--classifier", "python:lengths:Lengths", "--epsilon", "3", "--workers", "1")
+OBFUSCATE = ("obfuscate", "--epsilon", "8", "--length", "3", "--embeddings", "toy", "--workers", "1")
+VALUES = ("label", "--field", "status", "--labels", "open,closed", "--epsilon", "3", "--workers", "1")
+COMMANDS = {
+    "read": (read, None),
+    "inspect": (inspect, None),
+    "label": (released(*LABEL), None),
+    "label-stdout": (released(*LABEL, output="-"), None),
+    "label-csv": (released(*LABEL, output="csv"), None),
+    "label-values": (released(*VALUES), "status"),
+    "obfuscate": (released(*OBFUSCATE, row="bag"), None),
+    "obfuscate-stdout": (released(*OBFUSCATE, output="-", row="bag"), None),
+    "obfuscate-parquet": (released(*OBFUSCATE, output="parquet", row="bag"), None),
+}
+COMMANDS = {
+    name: each for name, each in COMMANDS.items() if name == "read" or find_spec(f"publius.cli.{name.partition('-')[0]}")
+}

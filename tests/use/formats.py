@@ -9,7 +9,12 @@ import mailbox
 
 WORDS = "the train was late again and nobody at the station could say why it had stopped".split()
 ROWS = [
-    {"id": f"r{i}", "author": f"a{i % 6}", "status": ("open", "closed")[i % 2], "text": " ".join(WORDS[i % 4 :]) + f" on day {i}, Größe"}
+    {
+        "id": f"r{i}",
+        "author": f"a{i % 6}",
+        "status": ("open", "closed")[i % 2],
+        "text": " ".join(WORDS[i % 4 :]) + f" on day {i}, Größe",
+    }
     for i in range(12)
 ]
 COLUMNS = list(ROWS[0])
@@ -21,7 +26,9 @@ def separated(sep=",", encoding="utf-8", end="\n", bare=False):
         style = {"quoting": csv.QUOTE_NONE, "quotechar": None} if bare else {}
         writer = csv.writer(out, delimiter=sep, lineterminator=end, **style)
         writer.writerow(COLUMNS)
-        writer.writerows([row[name].replace(", ", " ") if bare else row[name] for name in COLUMNS] for row in rows)
+        writer.writerows(
+            [row[name].replace(", ", " ") if bare else row[name] for name in COLUMNS] for row in rows
+        )
         path.write_bytes(out.getvalue().encode(encoding))
 
     return write
@@ -96,7 +103,9 @@ def pdf_bytes(*pages):
         drawn = b"BT /F 9 Tf 30 800 Td (" + said.replace(b"(", b"\\(").replace(b")", b"\\)") + b") Tj ET"
         drawn = b"q 500 0 0 700 40 60 cm /I Do Q " + drawn if image else drawn
         own = f"/XObject<</I {4 + 2 * len(pages)} 0 R>>" if image else ""
-        objects.append(f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F 3 0 R>>{own}>>/Contents {5 + 2 * n} 0 R>>".encode())
+        objects.append(
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F 3 0 R>>{own}>>/Contents {5 + 2 * n} 0 R>>".encode()
+        )
         objects.append(b"<</Length %d>>stream\n" % len(drawn) + drawn + b"\nendstream")
     objects.append(picture)
     data, at = bytearray(b"%PDF-1.4\n"), []
@@ -115,7 +124,10 @@ def pdf(path, rows):
 
 def html(path, rows):
     body = "".join(f"<p>{row['text']}</p>" for row in rows)
-    path.write_text(f"<!doctype html><html><head><meta charset=utf-8><style>p {{color: red}}</style></head><body>{body}</body></html>", encoding="utf-8")
+    path.write_text(
+        f"<!doctype html><html><head><meta charset=utf-8><style>p {{color: red}}</style></head><body>{body}</body></html>",
+        encoding="utf-8",
+    )
 
 
 def message(row):
@@ -161,3 +173,9 @@ FORMATS = {
     "html": (".html", html), "eml": (".eml", eml), "mbox": (".mbox", mbox), "txt": (".txt", txt),
     "lines": (".txt", lines),
 }  # fmt: skip
+
+
+def family(format):
+    """Formats that the same code reads."""
+    kind = format.partition("-")[0]
+    return {"tsv": "csv", "pipe": "csv", "nested": "jsonl", "arrow": "parquet", "pdf": "docx", "html": "docx", "mbox": "eml", "lines": "txt"}.get(kind, kind)

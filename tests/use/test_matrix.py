@@ -7,29 +7,31 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from commands import COMMANDS  # noqa: E402
-from formats import COLUMNED, FORMATS, OPTIONS  # noqa: E402
+from commands import COMMANDS, Given  # noqa: E402
+from formats import COLUMNED, FORMATS, OPTIONS, family  # noqa: E402
 from ways import WAYS  # noqa: E402
 
 
 def cells():
-    """All cells; those that are no pair's first one are marked: each pair of a way, a format, a command is tried."""
-    seen = set()
-    formats, ways = list(FORMATS), list(WAYS)
-    for c, command in enumerate(COMMANDS):
-        for f, format in enumerate(formats):
+    """All cells. Those that bring no new pair of a command, a family of formats and a way, nor a new format, are marked."""
+    seen, ways = set(), list(WAYS)
+    for c, (command, (_, needs)) in enumerate(COMMANDS.items()):
+        for f, format in enumerate(FORMATS):
+            if needs and format not in COLUMNED:
+                continue
             for w in range(len(ways)):
                 way = ways[(w + f + c) % len(ways)]
-                pairs = {(command, format), (command, way), (format, way)}
-                fresh = not pairs <= seen
+                kind = family(format)
+                pairs = {(command, kind), (command, way), (kind, way), (command if c < 2 else "release", format)}
+                marks = [pytest.mark.use] if pairs <= seen else []
                 seen |= pairs
-                yield pytest.param(command, format, way, id=f"{command}-{format}-{way}", marks=[] if fresh else [pytest.mark.use])
+                yield pytest.param(command, format, way, id=f"{command}-{format}-{way}", marks=marks)
 
 
 @pytest.mark.parametrize(("command", "format", "way"), [*cells()])
-def test_what_people_have_as_they_type_it(command, format, way, tmp_path, monkeypatch, run):
+def test_what_people_have_as_they_type_it(command, format, way, tmp_path, monkeypatch, run, stored):
     given = tmp_path / "given"
     given.mkdir()
     files, count = WAYS[way](given, format, monkeypatch)
-    options = OPTIONS.get(format, [])
-    assert COMMANDS[command](run, files, options, format in COLUMNED, tmp_path) == count
+    work, _ = COMMANDS[command]
+    assert work(Given(run, files, OPTIONS.get(format, []), format in COLUMNED, tmp_path)) == count
