@@ -51,26 +51,30 @@ def look(answers: Answers, reading: Reading = Reading()) -> tuple[str, ...]:
 
 def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()) -> Made:
     """Take all steps for complete ``answers`` into the new folder ``output``; errors are those of the steps."""
-    from publius.files.folders import check_new_folder, make_parents
+    from publius.files.folders import new_folder
 
     if answers.release is None or answers.epsilon is None:
         raise UsageError("what do readers need? --release summary, labels or words")
-    check_new_folder(output)
-    make_parents(output)
-    answers.save(output)
     reading = replace(reading, text_field=answers.text_field)
-    corpus = _corpus(answers, reading)
-    said(f"{corpus.count():,} texts to release, from {Path(answers.file).name}.")
-    folder, evaluation = output / RELEASE, None
-    if answers.release == "summary":
-        _summary(answers, corpus, folder, said)
-    else:
-        mechanism = _mechanism(answers, said)
-        if answers.release == "words" and answers.public is not None:
-            evaluation = output / EVALUATION
-            _evaluate(answers, reading, evaluation, said)
-        _rows(answers, corpus, mechanism, folder, said)
-    return _signed(answers, output, evaluation, said)
+    with new_folder(output, owner_only=True) as work:  # all of it or nothing
+        answers.save(work)
+        corpus = _corpus(answers, reading)
+        said(f"{corpus.count():,} texts to release, from {Path(answers.file).name}.")
+        evaluation = None
+        if answers.release == "summary":
+            _summary(answers, corpus, work / RELEASE, said)
+        else:
+            mechanism = _mechanism(answers, said)
+            if answers.release == "words" and answers.public is not None:
+                evaluation = work / EVALUATION
+                _evaluate(answers, reading, evaluation, said)
+            _rows(answers, corpus, mechanism, work / RELEASE, said)
+        _signed(answers, work, evaluation)
+    made = Made(
+        output / RELEASE, output / PAGE, output / RECIPIENTS, output / EVALUATION if evaluation else None
+    )
+    said(f"Release: {made.release}. To sign: {made.page}. For recipients: {made.recipients}.")
+    return made
 
 
 def _corpus(answers: Answers, reading: Reading) -> Corpus:
@@ -97,11 +101,12 @@ def _summary(answers: Answers, corpus: Corpus, folder: Path, said: Said) -> None
     said(
         f"{found.manifest.authors:,} authors, each with at most {found.manifest.documents_per_author} document counted."
     )
-    table = next((name for name in ("topics", "subjects") if name in read_release(folder).tables()), None)
-    if table is not None:
-        for row in read_release(folder).table(table)[:6]:
-            name = row.get("label") or row.get("words") or ""
-            said(f"  {name:<44.44} {row['low']} to {row['high']} documents")
+    drawn = read_release(folder)
+    for name in ("topics", "subjects"):
+        for row in drawn.table(name)[:6] if name in drawn.tables else ():
+            said(
+                f"  {row.get('label') or row.get('words') or '':<44.44} {row['low']} to {row['high']} documents"
+            )
     said(meaning(found.manifest))
 
 
@@ -185,14 +190,11 @@ def _evaluate(answers: Answers, reading: Reading, folder: Path, said: Said) -> N
     said(headline(results))
 
 
-def _signed(answers: Answers, output: Path, evaluation: Path | None, said: Said) -> Made:
+def _signed(answers: Answers, work: Path, evaluation: Path | None) -> None:
     from publius.releases.sign import sign
 
-    made = Made(output / RELEASE, output / PAGE, output / RECIPIENTS, evaluation)
     about = {name: getattr(answers, name) for name in ("purpose", "recipient", "contact", "review")}
-    sign(made.release, made.page, evaluation=evaluation, public_page=made.recipients, **about)
-    said(f"Release: {made.release}. To sign: {made.page}. For recipients: {made.recipients}.")
-    return made
+    sign(work / RELEASE, work / PAGE, evaluation=evaluation, public_page=work / RECIPIENTS, **about)
 
 
 def write_rows(path: Path, rows: list[dict[str, str]]) -> None:
