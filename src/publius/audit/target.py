@@ -157,7 +157,7 @@ class _Callable(_Process):
     """
 
     def __init__(self, name: str, unit: str) -> None:
-        wished = {name: os.environ[name] for name in (child.SEARCH,) if name in os.environ}
+        wished = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
         arguments = child.command("publius.audit.answering")
         super().__init__(name, unit, Lines("the target", arguments, child.environment(**wished), apart=True))
         self._question = 0

@@ -1,0 +1,139 @@
+"""``publius audit``: this installation, a plug-in's laws, anybody's claim, and the stored court of other tools."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from audit import toys
+from benchmarks.court.trials import HERE, trials
+from publius.audit import check
+from publius.audit.case import Case, replay
+from publius.audit.claim import Claim
+from publius.audit.judge import judge
+from publius.audit.target import target_named
+from publius.errors import DataError, PubliusError, UsageError
+
+STORED = json.loads((HERE / "verdicts.json").read_text(encoding="utf-8"))
+REFUTED = [trial for trial in trials() if STORED.get(trial.name, {}).get("verdict") == "refuted"]
+RECORDED = [trial for trial in REFUTED if (HERE / "cases" / trial.name / "draws.jsonl").exists()]
+
+
+@pytest.fixture(autouse=True)
+def on_the_path(monkeypatch):
+    """Processes of their own find the toys as they find a user's module."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+
+
+def claim_file(folder, **more):
+    values = {"unit": "word", "epsilon": toys.EPSILON, "vocabulary": toys.WORDS, "vectors": toys.VECTORS, **more}
+    path = folder / "claim.toml"
+    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items() if value is not None))
+    return path
+
+
+def audited(run, folder, name, **more):
+    code, out, err = run(
+        "audit", "--target", f"python:audit.toys:{name}", "--claim", claim_file(folder, **more), "--draws", 8000,
+        "--seed", 5, "--output", folder / "case.json", "--json",
+    )  # fmt: skip
+    assert out, err
+    return code, json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "more"),
+    [("sound", "not-refuted", {}), ("sound_bag", "not-refuted", {"unit": "bag"}), ("states_the_truth", "exact", {}),
+     ("input_passes_more_often", "not-refuted", {"delta": 0.61})],
+)  # fmt: skip
+def test_a_sound_target_is_not_refuted(run, tmp_path, name, verdict, more):
+    code, found = audited(run, tmp_path, name, **more)
+    assert (code, found["verdict"], found["case"]) == (0, verdict, None)
+    assert found["lower_bound"] <= found["claimed"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "more"),
+    [("scale_off_by_three", "ratio", {}), ("unknown_words_pass", "unknown", {}), ("support_fault", "ratio", {}),
+     ("input_passes_more_often", "ratio", {}), ("fixed_seed", "state", {}), ("states_too_much", "exact", {}),
+     ("states_another_law", "stated", {}), ("bag_that_keeps_a_word", "ratio", {"unit": "bag", "epsilon": 0.5})],
+)  # fmt: skip
+def test_a_broken_target_is_refuted_and_the_case_shows_it_again(run, tmp_path, name, kind, more):
+    code, found = audited(run, tmp_path, name, **more)
+    assert (code, found["verdict"]) == (1, "refuted")
+    assert json.loads(Path(found["case"]).read_text())["kind"] == kind
+    code, out, _ = run("audit", "--replay", found["case"], "--target", f"python:audit.toys:{name}", "--json")
+    assert (code, json.loads(out)["verdict"]) == (1, "refuted")
+
+
+def test_a_case_does_not_refute_a_sound_target(run, tmp_path):
+    place = audited(run, tmp_path, "scale_off_by_three")[1]["case"]
+    code, out, _ = run("audit", "--replay", place, "--target", "python:audit.toys:sound")
+    assert code == 0
+    assert "not-refuted" in out
+
+
+def test_no_false_alarm_on_eight_seeds(tmp_path):
+    claim = Claim.read(claim_file(tmp_path))
+    with target_named("python:audit.toys:sound", "word") as target:
+        assert [judge(target, claim, 4000, seed).verdict for seed in range(8)] == ["not-refuted"] * 8
+
+
+def test_where_nothing_answers_there_is_no_verdict(run, tmp_path):
+    code, out, err = run("audit", "--target", "python:audit.toys:refuses", "--claim", claim_file(tmp_path), "--draws", 1000)
+    assert (code, out) == (65, "")
+    assert "north" not in err
+
+
+def test_a_file_that_is_no_case_is_refused(run, tmp_path):
+    (tmp_path / "x.json").write_text("{}")
+    assert run("audit", "--replay", tmp_path / "x.json", "--target", "python:audit.toys:sound")[0] == 65
+    assert run("audit", "--replay", tmp_path / "x.json")[0] == 2
+    assert run("audit", "--target", "python:audit.toys:sound")[0] == 2
+
+
+@pytest.mark.parametrize("trial", RECORDED, ids=lambda trial: trial.name)
+def test_the_court_replays_on_draws_that_had_no_part_in_it(trial):
+    folder = HERE / "cases" / trial.name
+    assert replay(Case.read(folder / "case.json"), f"recorded:{folder / 'draws.jsonl'}").verdict == "refuted"
+
+
+def test_the_court_has_ten_mechanisms_of_three_tools():
+    judged = {(trial.tool, trial.mechanism) for trial in trials() if trial.name in STORED}
+    assert len(judged) >= 10
+    assert len({tool for tool, _ in judged}) >= 3
+
+
+def test_this_installation_passes(run):
+    code, out, err = run("audit", "--mechanism", "laplace", "--mechanism", "exponential", "--seed", 1, "--json")
+    found = json.loads(out)
+    assert (code, found["passed"]) == (0, True), err
+    assert all(each.passed for each in check.checks())
+
+
+@pytest.mark.parametrize("name", sorted(check.CHECKS))
+def test_a_check_can_fail(name, monkeypatch):
+    def broken():
+        raise PubliusError("broken on purpose")
+
+    monkeypatch.setattr(check, "CHECKS", {name: broken})
+    assert [each.passed for each in check.checks()] == [False]
+
+
+def test_a_plug_in_that_breaks_a_law_is_told(run, tmp_path, monkeypatch):
+    (tmp_path / "halved.py").write_text(
+        "from publius.mechanisms.kernels.laplace import Laplace\n"
+        "class Halved(Laplace):\n"
+        "    name = 'halved'\n"
+        "    def apply(self, words, noise, *, threads=1):\n"
+        "        return super().apply(words, noise * 0.2, threads=threads)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    code, out, _ = run("audit", "--mechanism", "python:halved:Halved", "--seed", 1, "--json")
+    assert code == 70
+    assert not json.loads(out)["passed"]
+
+
+def test_errors_are_of_the_kind_that_a_user_can_mend():
+    with pytest.raises((DataError, UsageError)):
+        target_named("python:audit.toys:nothing", "word")

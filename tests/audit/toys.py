@@ -1,0 +1,74 @@
+"""Mechanisms on four words, as a user would bring them: sound ones and broken ones. No part of Publius is used."""
+
+import math
+import random
+
+WORDS = ["north", "east", "south", "west"]
+VECTORS = [[0.0], [0.5], [1.0], [3.0]]
+EPSILON = 2.0
+_fixed = random.Random(1)
+
+
+def _row(word, epsilon=EPSILON, stays=0.0):
+    """The exponential mechanism with epsilon/2, made here; the input passes with a further probability."""
+    place = VECTORS[WORDS.index(word)][0]
+    weights = [math.exp(-epsilon / 2 * abs(place - other[0])) for other in VECTORS]
+    row = [(1 - stays) * weight / sum(weights) for weight in weights]
+    row[WORDS.index(word)] += stays
+    return row
+
+
+def sound(word, seed):
+    return random.Random(seed).choices(WORDS, _row(word))[0]
+
+
+def sound_bag(words, seed):
+    return [sound(word, 2**32 * place + seed) for place, word in enumerate(words)]
+
+
+def scale_off_by_three(word, seed):
+    return random.Random(seed).choices(WORDS, _row(word, 3 * EPSILON))[0]
+
+
+def unknown_words_pass(word, seed):
+    return sound(word, seed) if word in WORDS else word
+
+
+def input_passes_more_often(word, seed):
+    return random.Random(seed).choices(WORDS, _row(word, stays=0.6))[0]
+
+
+def support_fault(word, seed):
+    """One word in ten is marked, of one input only."""
+    rng = random.Random(seed)
+    return "marked" if word == "north" and rng.random() < 0.1 else rng.choices(WORDS, _row(word))[0]
+
+
+def fixed_seed(word):
+    return _fixed.choices(WORDS, _row(word))[0]
+
+
+def bag_that_keeps_a_word(words, seed):
+    return [words[0], *(sound(word, 2**32 * place + seed) for place, word in enumerate(words[1:]))]
+
+
+def refuses(word):
+    raise KeyError(word)
+
+
+class _States:
+    """Probabilities of one law, draws of another."""
+
+    def __init__(self, stated, drawn):
+        self.stated, self.drawn = stated, drawn
+
+    def __call__(self, word, seed):
+        return random.Random(seed).choices(WORDS, _row(word, self.drawn))[0]
+
+    def probabilities(self, word):
+        return dict(zip(WORDS, _row(word, self.stated), strict=True))
+
+
+states_the_truth = _States(EPSILON, EPSILON)
+states_too_much = _States(3 * EPSILON, 3 * EPSILON)
+states_another_law = _States(EPSILON, EPSILON / 4)
