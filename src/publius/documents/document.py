@@ -194,9 +194,15 @@ def check_columns(columns: Sequence[str], wanted: Iterable[str]) -> None:
             raise _missing(name, columns)
 
 
+def are_names(columns: Iterable[str]) -> bool:
+    """Whether these look like names of columns: a table without a header begins with somebody's text."""
+    return not any(
+        len(each) > 48 or len(each.split()) > 5 or each.replace(".", "").isdigit() for each in columns
+    )
+
+
 def _missing(name: str, columns: Sequence[str], way_out: str = "") -> NoTextColumnError:
-    """Names of columns are said where they look like names: a table without a header begins with a text."""
-    if any(len(each) > 48 or len(each.split()) > 5 for each in columns):
+    if not are_names(columns):
         return NoTextColumnError(
             f"No column {name}, and the first row does not look like names of columns: say --header-row N, or write a "
             "row of names first."

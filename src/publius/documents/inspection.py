@@ -14,7 +14,7 @@ from typing import Any, Final, final
 
 from publius.documents.clean import PLACEHOLDER
 from publius.documents.corpus import Corpus, Note, open_corpus
-from publius.documents.document import Document, NoTextColumnError, said
+from publius.documents.document import Document, NoTextColumnError, are_names, said
 from publius.documents.office import SheetsError
 from publius.documents.sources import Source
 from publius.documents.tables import CP1252, Separated
@@ -76,6 +76,10 @@ def inspect(
     with stage("Reading the rows"):
         for document in corpus:
             seen.take(document)
+    if not are_names(columns):
+        notes.append(
+            Note("the first row does not look like names of columns: write one above it", 1, "row 1")
+        )
     notes += [*corpus.notes(), *seen.notes(), *_rows_in_cells(corpus)]
     odd = sum(note.count for note in notes if note.what == CP1252)
     by_row = "utf-8" if not odd else "cp1252" if odd == seen.documents else f"utf-8, {odd:,} rows cp1252"
@@ -252,7 +256,11 @@ def look(
             if found < HARDLY * words or not found:
                 hardly += 1
                 count_language(document.text, languages)
-    lines = [f"{documents:,} texts" + (f" by {len(authors - {None}):,} authors." if authors else ".")]
+    lines = [
+        f"{documents:,} text"
+        + "s" * (documents != 1)
+        + (f" by {len(authors - {None}):,} authors." if authors else ".")
+    ]
     if empty:
         lines.append(f"{empty:,} have no words: they count as texts without any.")
     if hardly > looked / 5:
