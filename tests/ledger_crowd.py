@@ -12,7 +12,7 @@ from pathlib import Path
 
 from publius.errors import BudgetError, StorageError
 from publius.noise.randomness import seeded_rng
-from publius.privacy.ledger import Charge, Ledger
+from publius.privacy.ledger import Ledger
 
 
 def spend_many(path, processes, spends):
@@ -32,7 +32,8 @@ def _admitted(path, spends):
     ledger, admitted = Ledger(path), 0
     for _ in range(spends):
         with contextlib.suppress(BudgetError):
-            admitted += ledger.spend([Charge("doc", 1, "author")])
+            ledger.spend({"doc": 1})
+            admitted += 1
     return admitted
 
 
@@ -52,7 +53,8 @@ def spend_by_names(processes, spends, names):
 
 def _admitted_once(name):
     with contextlib.suppress(BudgetError, StorageError):
-        return Ledger(name).spend([Charge("doc", 1, "author")])
+        Ledger(name).spend({"doc": 1})
+        return True
     return False
 
 
@@ -60,7 +62,7 @@ def kill_often(path, released, kills):
     """A child debits, then releases (one byte, flushed to the disk), until it is killed; ``kills`` times."""
     rng = seeded_rng(5)
     start = time.perf_counter()
-    Ledger(path).spend([Charge("other", 1)])
+    Ledger(path).spend({"other": 1})
     longest = 4 * (time.perf_counter() - start)
     for _ in range(kills):
         child = os.fork()
@@ -75,7 +77,7 @@ def _release_forever(path, released):
     ledger = Ledger(path)
     file = os.open(released, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     while True:
-        ledger.spend([Charge("doc", 1)])
+        ledger.spend({"doc": 1})
         os.write(file, b"r")
         os.fsync(file)
 

@@ -10,17 +10,14 @@ import sys
 import tempfile
 from fractions import Fraction
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publius.collections.authors import author_key
-from publius.errors import BudgetError, DataError, EntropyError, PolicyError, StorageError, UsageError
-from publius.privacy.guarantee import Guarantee, Unit
-from publius.privacy.ledger import Charge, Ledger, exact_amount, price
-from publius.privacy.ledger.amounts import from_text, to_text
+from publius.errors import BudgetError, DataError, StorageError, UsageError
+from publius.privacy import ledger as module
+from publius.privacy.ledger import Ledger, exact_amount
 
 CROWD = Path(__file__).parents[1] / "ledger_crowd.py"
 
@@ -52,111 +49,68 @@ def crowd(*arguments):
     return run.stdout.strip()
 
 
-def test_a_document_is_charged_up_to_its_budget(ledger):
-    assert ledger.spend([Charge("a", 4), Charge("b", 10), Charge("a", 6)])
-    assert (ledger.document("a").spent, ledger.document("a").remaining, ledger.document("c").remaining) == (
-        10,
-        0,
-        10,
-    )
+def test_an_author_is_charged_up_to_the_budget(ledger):
+    ledger.spend({"a": 4, "b": 10})
+    ledger.spend({"a": 6})
+    assert [(ledger.account(name).spent, ledger.account(name).remaining) for name in "abc"] == [
+        (10, 0),
+        (10, 0),
+        (0, 10),
+    ]
     with pytest.raises(
-        BudgetError, match=r"a document has 0 of its budget of 10.* is spent: leave it out"
+        BudgetError, match="an author has 0 of 10 .*Nothing was released and nothing debited"
     ) as spent:
-        ledger.spend([Charge("a", Fraction(1, 10**300))])
-    with pytest.raises(
-        BudgetError, match=r"has 10 of its .*choose a smaller epsilon or length, or leave it out"
-    ):
-        ledger.spend([Charge("c", 11)])
+        ledger.spend({"a": Fraction(1, 10**300)})
     assert spent.value.account == "a"
+    with pytest.raises(BudgetError, match="an author has 10 of 10 .*smaller epsilon"):
+        ledger.spend({"c": 11})
 
 
-def test_a_name_in_another_unicode_form_is_the_same_name(ledger, path):
-    """File names come decomposed from some systems and composed from others."""
-    composed, decomposed = "caf\u00e9.txt", "cafe\u0301.txt"
-    assert ledger.spend([Charge(composed, 6)])
-    assert ledger.document(decomposed).spent == 6
-    with pytest.raises(BudgetError):
-        ledger.spend([Charge(decomposed, 6)])
-    with pytest.raises(BudgetError):
-        ledger.spend([Charge("b", 10, composed), Charge("c", 10, decomposed)])
-
-
-def test_one_overspent_document_refuses_the_whole_batch(ledger):
-    with pytest.raises(BudgetError):
-        ledger.spend([Charge("a", 4), Charge("b", 10.5)])
-    assert (ledger.document("a").spent, ledger.counts()[2]) == (0, 0)
-
-
-def test_an_author_is_charged_for_all_documents(path):
-    ledger = Ledger.create(path, budget=10, subject_budget=15)
-    ledger.spend([Charge("a", 8, "ann"), Charge("b", 7, "ann"), Charge("c", 9, "bob")])
-    assert ledger.subject("ann").remaining == 0
-    with pytest.raises(BudgetError, match="a subject has 0"):
-        ledger.spend([Charge("d", 1, "ann")])
-    assert ledger.subject("bob").spent == 9
-
-
-@pytest.mark.parametrize(
-    "name", ["Ann", " ANN", "An\u200bn", "\u2060Ann", "Ann\ufe0f", "A\u00adnn", "\uff21nn"]
-)
+@pytest.mark.parametrize("name", ["Ann", " ANN\n", "\uff21nn", "\u1d2cnn"])
 def test_an_author_has_one_account_however_the_name_is_spelled(path, name):
-    """As summaries count authors: what shows nothing makes no other person, and no second budget."""
-    ledger = Ledger.create(path, budget=10, subject_budget=15)
-    ledger.spend([Charge("a", 8, "ann")])
-    with pytest.raises(BudgetError, match="a subject has 7"):
-        ledger.spend([Charge("b", 8, name)])
-    assert ledger.subject(name).name == author_key(name) == "ann"
+    """Compared after NFKC, case folding and trimming."""
+    ledger = Ledger.create(path, budget=15)
+    ledger.spend({"ann": 8})
+    with pytest.raises(BudgetError, match="has 7 of"):
+        ledger.spend({name: 8})
+    assert ledger.account(name).author == "ann"
+
+
+def test_spellings_of_one_author_are_added_in_one_debit(ledger):
+    with pytest.raises(BudgetError):
+        ledger.spend({"caf\u00e9": 6, "cafe\u0301": 6})
+    ledger.spend({"caf\u00e9": 6, "cafe\u0301": 4})
+    assert (ledger.account("CAF\u00c9").spent, ledger.account("caf\u00e9").releases) == (10, 1)
+
+
+def test_labels_and_summaries_of_an_author_share_one_account(ledger):
+    """0.3 kept two: seven of seven were spent on rows, and a summary of the same people went through."""
+    ledger.spend({"ann": 7, "bob": 7})  # rows
+    with pytest.raises(BudgetError):
+        ledger.spend({"ann": 4})  # a summary
+
+
+def test_one_overspent_author_refuses_the_whole_release(ledger):
+    with pytest.raises(BudgetError):
+        ledger.spend({"a": 4, "b": 10.5})
+    assert (ledger.account("a").spent, ledger.check()) == (0, 0)
 
 
 def test_sums_are_exact(ledger):
-    """A thousand small amounts that float64 would lose, and a tenth as the float it is."""
-    ledger.spend([Charge("a", 1)])
-    ledger.spend([Charge("a", 2.0**-60)] * 1000)
-    assert ledger.document("a").spent == 1 + Fraction(1000, 2**60)
-    ledger.spend([Charge("b", 0.1)] * 3)
-    assert ledger.document("b").spent == 3 * Fraction(0.1)
+    """Small amounts that float64 would lose; a float is the decimal number that it is written as."""
+    ledger.spend({"a": 1})
+    for _ in range(20):
+        ledger.spend({"a": Fraction(1, 2**60)})
+    assert ledger.account("a").spent == 1 + Fraction(20, 2**60)
+    for _ in range(3):
+        ledger.spend({"b": 0.1})
+    assert ledger.account("b").spent == Fraction(3, 10)
 
 
-def test_a_priced_release_costs_the_decimal_that_is_written(path):
-    """Ten releases at epsilon 0.1 with N = 40 are 40, not a hair more."""
-    ledger = Ledger.create(path, budget=40)
-    cost = ledger.price(Guarantee(0.1, "euclidean", "proven", size=40))
-    ledger.spend([Charge("a", cost)] * 10)
-    assert ledger.document("a").remaining == 0
-
-
-@pytest.mark.parametrize(
-    ("promised", "costs"),
-    [
-        (
-            Guarantee(0.5, "euclidean", "proven", size=40),
-            {"epsilon-n": 20, "epsilon": 0.5, "epsilon-n-ordered": 20},
-        ),
-        (Guarantee(0.5, "euclidean", "proven", size=40).in_order(), {"epsilon-n-ordered": 20}),
-        (Guarantee(2.0, "reference", "certified", size=40, bound=7.0), {"bound": 7}),
-        (Guarantee(0.5, "euclidean", "none", size=40), {}),
-        (Guarantee(0.5, "euclidean", "proven"), {}),
-    ],
-    ids=("bag", "in order", "bound", "no evidence", "one word"),
-)
-def test_a_release_is_charged_in_the_units_that_cover_it_and_refused_in_the_others(promised, costs):
-    assert promised.prices == costs
-    for unit in get_args(Unit):
-        if unit in costs:
-            assert price(promised, unit) == costs[unit]
-            continue
-        with pytest.raises(
-            PolicyError, match="make a ledger with --unit" if costs else "no budget covers it"
-        ):
-            price(promised, unit)
-
-
-def test_prices():
-    lifted = Guarantee(0.5, "euclidean", "proven", size=40)
-    assert (price(lifted, "epsilon-n"), price(lifted, "epsilon")) == (20, Fraction(1, 2))
-    for free in (Guarantee(0.5, "euclidean", "none", size=40), Guarantee(0.5, "euclidean", "proven")):
-        with pytest.raises(PolicyError):
-            price(free, "epsilon-n")
+def test_a_ledger_counts_one_of_two_units(path, tmp_path):
+    assert Ledger.create(path, budget=10, unit="exponent").unit == Ledger(path).unit == "exponent"
+    with pytest.raises(UsageError, match="epsilon"):
+        Ledger.create(tmp_path / "other", budget=10, unit="pounds")
 
 
 BAD_AMOUNTS = [
@@ -167,8 +121,6 @@ BAD_AMOUNTS = [
     0,
     0.0,
     -0.0,
-    5e-324,
-    2.0**-1023,
     "1",
     b"1",
     None,
@@ -181,29 +133,27 @@ BAD_AMOUNTS = [
 @pytest.mark.parametrize("amount", BAD_AMOUNTS, ids=repr)
 def test_amounts_that_are_none_are_refused(amount, ledger, tmp_path):
     with pytest.raises(UsageError):
-        ledger.spend([Charge("a", amount)])
+        ledger.spend({"a": amount})
     with pytest.raises(UsageError):
         Ledger.create(tmp_path / "other", budget=amount)
-    assert ledger.counts()[2] == 0
+    assert ledger.check() == 0
     assert not (tmp_path / "other").exists()
 
 
-@pytest.mark.parametrize(
-    "name", ["", 7, None, "x" * 2000, "\ud800"], ids=["empty", "int", "none", "long", "half"]
-)
-def test_ids_that_are_none_are_refused(name, ledger):
-    with pytest.raises(UsageError, match="id of a document"):
-        ledger.spend([Charge(name, 1)])
+@pytest.mark.parametrize("name", ["", " ", None, "x" * 2000], ids=["empty", "blank", "none", "long"])
+def test_names_that_are_none_are_refused(name, ledger):
+    with pytest.raises(UsageError, match="an author is a text"):
+        ledger.spend({name: 1})
 
 
 def test_amounts_that_cannot_be_written_down_are_refused(ledger):
     with pytest.raises(UsageError, match="digits"):
-        ledger.spend([Charge("a", Fraction(1, 3**9000) + 1)])
+        ledger.spend({"a": Fraction(1, 3**9000) + 1})
 
 
 @given(st.fractions(min_value=Fraction(1, 10**9)))
 def test_amounts_survive_being_stored(amount):
-    assert from_text(to_text(amount), "here") == exact_amount(amount)
+    assert module._amount_of(module._text(amount), Path("here")) == exact_amount(amount)
 
 
 @pytest.mark.parametrize(
@@ -211,72 +161,41 @@ def test_amounts_survive_being_stored(amount):
 )
 def test_stored_amounts_that_are_none_are_refused(text):
     with pytest.raises(DataError):
-        from_text(text, "here")
+        module._amount_of(text, Path("here"))
 
 
-def test_a_token_is_paid_for_once(ledger):
-    batch = [Charge("a", 4), Charge("b", 4)]
-    assert ledger.spend(batch, token="run1/0")
-    assert not ledger.spend(batch, token="run1/0")
-    assert ledger.spend(batch, token="run1/1")
-    assert ledger.document("a").spent == 8
-    with pytest.raises(PolicyError, match="other documents"):
-        ledger.spend([Charge("c", 4)], token="run1/0")
-
-
-def test_an_empty_batch_costs_nothing(ledger):
-    assert not ledger.spend([])
-    assert ledger.counts()[2] == 0
+def test_an_empty_release_costs_nothing(ledger):
+    ledger.spend({})
+    assert ledger.check() == 0
 
 
 def test_admit_looks_and_leaves(ledger):
-    ledger.admit([Charge("a", 10)])
+    ledger.admit({"a": 10})
     with pytest.raises(BudgetError):
-        ledger.admit([Charge("a", 6), Charge("a", 6)])
-    assert ledger.counts()[2] == 0
-
-
-def test_ids_can_be_hidden(path):
-    ledger = Ledger.create(path, budget=10, hide_ids=True)
-    ledger.spend([Charge("alpha-doc", 4, "alpha-author")])
-    assert Ledger(path).document("alpha-doc").spent == 4
-    assert b"alpha" not in path.read_bytes()
-    with pytest.raises(BudgetError) as caught:
-        ledger.spend([Charge("alpha-doc", 7)])
-    assert "alpha" not in str(caught.value)
-    key = path.with_name(path.name + ".key")
-    key.write_bytes(bytes(32))
-    with pytest.raises(DataError, match="not the key"):
-        Ledger(path)
-    key.unlink()
-    with pytest.raises(StorageError):
-        Ledger(path)
-
-
-def test_without_entropy_no_key_and_no_ledger(path, monkeypatch):
-    monkeypatch.setattr(os, "urandom", lambda count: bytes(count))
-    with pytest.raises(EntropyError):
-        Ledger.create(path, budget=1, hide_ids=True)
-    assert list(path.parent.iterdir()) == []
+        ledger.admit({"a": 6, "A": 6})
+    assert ledger.check() == 0
 
 
 def test_files_are_the_owners_only(path):
-    Ledger.create(path, budget=10, hide_ids=True)
+    Ledger.create(path, budget=10)
     for file in path.parent.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert sorted(file.name for file in path.parent.iterdir()) == [path.name, path.name + ".key"]
+    assert sorted(file.name for file in path.parent.iterdir()) == [path.name]
 
 
 def test_a_ledger_is_never_replaced(ledger, path):
-    ledger.spend([Charge("a", 4)])
+    ledger.spend({"a": 4})
     with pytest.raises(UsageError, match="never replaced"):
         Ledger.create(path, budget=10)
-    assert Ledger(path).document("a").spent == 4
+    assert Ledger(path).account("a").spent == 4
 
 
-def test_reprs_hold_no_id(ledger):
-    ledger.spend([Charge("secret-id", 1)])
-    assert "secret" not in repr([*ledger.accounts(), Charge("secret-id", 1, "secret-author")])
+def test_no_name_stands_in_a_repr_or_an_error(ledger):
+    ledger.spend({"secret-id": 1})
+    assert "secret" not in repr(ledger)
+    with pytest.raises(BudgetError) as error:
+        ledger.spend({"secret-id": 10})
+    assert "secret" not in str(error.value)
 
 
 def test_a_missing_ledger_is_not_made(path):
@@ -313,7 +232,7 @@ HOSTILE = {
     "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
     "foreign": lambda path: (path.unlink(), foreign_database(path)),
     "other application": changed("PRAGMA application_id = 1"),
-    "later version": changed("PRAGMA user_version = 3"),
+    "later version": changed("PRAGMA user_version = 99"),
     "debits beside the file": changed("PRAGMA journal_mode = WAL"),
     "no debits": changed("DROP TABLE debits"),
     "a trigger": changed("CREATE TRIGGER t AFTER INSERT ON accounts BEGIN DELETE FROM accounts; END"),
@@ -328,19 +247,19 @@ HOSTILE = {
 
 @pytest.mark.parametrize("damage", HOSTILE)
 def test_hostile_files_are_refused_and_left(damage, ledger, path):
-    ledger.spend([Charge(f"doc{i}", 1) for i in range(100)])
+    ledger.spend({f"doc{i}": 1 for i in range(100)})
     HOSTILE[damage](path)
     before = None if path.is_dir() else path.read_bytes()
     with pytest.raises(DataError):
         Ledger(path)
     with pytest.raises(DataError):
-        ledger.spend([Charge("a", 1)])
+        ledger.spend({"a": 1})
     assert before is None or path.read_bytes() == before
 
 
 def test_every_truncation_is_refused_or_harmless(ledger, path, tmp_path):
     """Cut at every 509th byte: refused on opening, or at the latest when it is checked or spent from."""
-    ledger.spend([Charge(f"doc{i}", 1) for i in range(200)])
+    ledger.spend({f"doc{i}": 1 for i in range(200)})
     size, copy = path.stat().st_size, tmp_path / "copy"
     for length in range(0, size, 509):
         shutil.copyfile(path, copy)
@@ -351,12 +270,12 @@ def test_every_truncation_is_refused_or_harmless(ledger, path, tmp_path):
 
 @pytest.mark.parametrize(
     "statement",
-    ["UPDATE accounts SET spent = '1/2' WHERE name = 'a'", "DELETE FROM accounts WHERE name = 'a'",
-     "UPDATE accounts SET releases = 5 WHERE name = 'a'", "UPDATE accounts SET spent = 'b/1' WHERE name = 'a'",
-     "DELETE FROM debits", "UPDATE accounts SET kind = 'other' WHERE name = 'a'"],
+    ["UPDATE accounts SET spent = '1/2' WHERE author = 'a'", "DELETE FROM accounts WHERE author = 'a'",
+     "UPDATE accounts SET releases = 5 WHERE author = 'a'", "UPDATE accounts SET spent = 'b/1' WHERE author = 'a'",
+     "DELETE FROM debits", "UPDATE debits SET authors = 7"],
 )  # fmt: skip
 def test_a_check_finds_what_was_tampered_with(statement, ledger, path):
-    ledger.spend([Charge("a", 4), Charge("b", 2)])
+    ledger.spend({"a": 4, "b": 2})
     ledger.check()
     changed(statement)(path)
     with pytest.raises(DataError, match=r"damaged|amount"):
@@ -368,12 +287,12 @@ def test_a_ledger_that_cannot_be_written_is_a_storage_error(ledger, path):
     lock.execute("BEGIN IMMEDIATE")
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("publius.privacy.ledger.ledger_file._BUSY_SECONDS", 0.05)
+            patch.setattr("publius.privacy.ledger._BUSY_SECONDS", 0.05)
             with pytest.raises(StorageError, match="busy"):
-                ledger.spend([Charge("a", 1)])
+                ledger.spend({"a": 1})
     finally:
         lock.close()
-    assert ledger.document("a").spent == 0
+    assert ledger.account("a").spent == 0
 
 
 @pytest.mark.long  # the audit tries it, too: spends at once end exactly at the cap
@@ -381,12 +300,7 @@ def test_sixteen_processes_end_exactly_at_the_cap(memory):
     """16 x 200 attempts to spend 1 against 3,000: 3,000 are admitted, 200 refused."""
     ledger = Ledger.create(memory / "ledger", budget=3000)
     assert crowd("spend", ledger.path, 16, 200) == "3000"
-    assert (ledger.document("doc").spent, ledger.subject("author").spent, ledger.counts()[2]) == (
-        3000,
-        3000,
-        3000,
-    )
-    ledger.check()
+    assert (ledger.account("doc").spent, ledger.check()) == (3000, 3000)
 
 
 def test_no_release_without_its_debit_however_it_is_killed(memory):
@@ -396,7 +310,7 @@ def test_no_release_without_its_debit_however_it_is_killed(memory):
     released.touch()
     crowd("kill", ledger.path, released, 80)
     releases = len(released.read_bytes())
-    assert 0 < releases <= ledger.document("doc").spent <= releases + 80
+    assert 0 < releases <= ledger.account("doc").spent <= releases + 80
     ledger.check()
 
 
@@ -405,18 +319,11 @@ def test_symbolic_links_and_relative_names_are_one_ledger(ledger, path, tmp_path
     (tmp_path / "second").symlink_to("link")
     monkeypatch.chdir(tmp_path)
     for name in ("link", "second", f"../{tmp_path.name}/./link"):
-        Ledger(name).spend([Charge("a", 3)])
+        Ledger(name).spend({"a": 3})
     with pytest.raises(BudgetError):
-        Ledger(tmp_path / "second").spend([Charge("a", 3)])
-    assert ledger.document("a").spent == 9
+        Ledger(tmp_path / "second").spend({"a": 3})
+    assert ledger.account("a").spent == 9
     assert sorted(file.name for file in tmp_path.iterdir()) == [path.name, "link", "second"]
-
-
-def test_a_key_is_found_through_a_symbolic_link(path, tmp_path):
-    Ledger.create(path, budget=10, hide_ids=True)
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "link").symlink_to(path)
-    assert Ledger(tmp_path / "elsewhere" / "link").document("a").remaining == 10
 
 
 def test_a_circle_of_links_is_a_storage_error(tmp_path):
@@ -432,24 +339,24 @@ def test_a_ledger_with_two_hard_links_is_refused_under_both(ledger, path):
     for use in (
         lambda: Ledger(other),
         lambda: Ledger(path),
-        lambda: ledger.spend([Charge("a", 1)]),
+        lambda: ledger.spend({"a": 1}),
         ledger.check,
     ):
         with pytest.raises(StorageError, match="2 names"):
             use()
     other.unlink()
-    ledger.spend([Charge("a", 10)])
+    ledger.spend({"a": 10})
 
 
 def test_a_debit_is_in_the_file_itself_when_spend_returns(ledger, path, tmp_path):
     """Not beside it, where another name or a copy would miss it, even while somebody else has the file open."""
     reader = sqlite3.connect(path)
     reader.execute("SELECT * FROM accounts").fetchall()
-    ledger.spend([Charge("a", 4)])
+    ledger.spend({"a": 4})
     copy = tmp_path / "copy"
     shutil.copyfile(path, copy)
     reader.close()
-    assert Ledger(copy).document("a").spent == 4
+    assert Ledger(copy).account("a").spent == 4
 
 
 def test_what_another_ledger_left_behind_is_not_taken_over(path):
@@ -474,7 +381,7 @@ def test_sixteen_processes_over_mixed_names_end_exactly_at_the_cap(memory):
     os.link(memory / "ledger", memory / "hard")
     assert crowd("names", 4, 3, *names, memory / "hard") == "0"
     os.unlink(memory / "hard")
-    assert (ledger.document("doc").spent, ledger.counts()[2]) == (1000, 1000)
+    assert (ledger.account("doc").spent, ledger.check()) == (1000, 1000)
     ledger.check()
 
 
@@ -504,7 +411,7 @@ def test_mounts_are_one_ledger_or_refused(memory):
     names = [folder / "ledger", memory / "mounted" / "ledger", memory / "alone"]
     assert mounted(memory, CROWD, "names", 16, 40, *names) == "300"
     ledger = Ledger(folder / "ledger")
-    assert (ledger.document("doc").spent, ledger.counts()[2]) == (300, 300)
+    assert (ledger.account("doc").spent, ledger.check()) == (300, 300)
     ledger.check()
 
 
@@ -515,6 +422,6 @@ def test_a_mount_of_the_file_alone_is_refused(path, ledger, monkeypatch):
     listed.write_bytes(
         b"22 1 0:21 / /proc rw - proc proc rw\n" + b"36 35 98:0 /x " + name + b" rw - ext4 /dev/a rw\n"
     )
-    monkeypatch.setattr("publius.privacy.ledger.one_name._MOUNTS", listed)
+    monkeypatch.setattr("publius.privacy.ledger._MOUNTS", listed)
     with pytest.raises(StorageError, match="mount the folder"):
-        ledger.spend([Charge("a", 1)])
+        ledger.spend({"a": 1})

@@ -6,30 +6,21 @@ The low bits of a float that was made from a document and noise betray the docum
 import ast
 from functools import cache
 
-from publius.mechanisms.registry import MECHANISMS
+from publius.mechanisms.registry import KERNELS
 from source_imports import FILES, PACKAGE, tree_of
 
-NOT_THE_LIBRARY = {"checks"}  # what only looks at synthetic worlds
+NOT_THE_LIBRARY = {"audit", "evaluation"}  # what looks at public texts and synthetic worlds
 RANDOMNESS = {"rng", "rngs", "noise", "key", "run_key", "generator"}
 
 NOISE_ONLY = {
     "Kernel.noise", "AbstractFinite.noise",
-    *(f"{kind.__name__}.noise" for kind in MECHANISMS.values() if "noise" in vars(kind)),
+    *(f"{kind.__name__}.noise" for kind in KERNELS.values() if "noise" in vars(kind)),
     "fine_uniforms", "AbstractNoise.sample", "EuclideanLaplace.sample", "ManhattanLaplace.sample",
     "deep_uniform", "standard_normal", "StandardGamma.sample", "StandardGamma.upper_tail",
     "StandardGamma.lower_tail", "AbstractNoise.log_density", "EuclideanLaplace.log_density",
-    "ManhattanLaplace.log_density", "OwnNoise.sample", "NoiseLaw.sample",
+    "ManhattanLaplace.log_density",
 }  # fmt: skip
 ON_THE_GRID = {"Grid.sum", "Laplace.randomize_vectors", "randomize_bag"}
-# shares of an attack on public texts, or for the curator's own report
-MEASURED = {
-    "together_by_law",
-    "word_counts",
-    "linked_releases",
-    "AbstractProtector.linking",
-    "Protector.linking",
-}
-WITHOUT_A_GUARANTEE = {"views.document.draw"}  # numbers in a dictionary: no annotation tells them
 DATA = {
     "vectors",
     "words",
@@ -79,30 +70,18 @@ def _floats_with_randomness():
 
 
 def test_every_one_is_listed():
-    found, listed = set(dict(floats_with_randomness())), NOISE_ONLY | ON_THE_GRID | MEASURED
+    found, listed = set(dict(floats_with_randomness())), NOISE_ONLY | ON_THE_GRID
     assert found == listed, (
-        "NOISE_ONLY is of functions that see no document, ON_THE_GRID of those that round what they release, MEASURED "
-        "of those on public texts or for the curator alone"
+        "NOISE_ONLY is of functions that see no document, ON_THE_GRID of those that round what they release"
     )
 
 
 def test_noise_sees_no_document():
     for name, function in floats_with_randomness():
-        if name not in MEASURED:
-            assert bool(parameters(function) & DATA) == (name in ON_THE_GRID), name
+        assert bool(parameters(function) & DATA) == (name in ON_THE_GRID), name
 
 
 def test_what_is_on_the_grid_says_so():
     for name, function in floats_with_randomness():
         if name in ON_THE_GRID:
             assert "grid" in ast.get_docstring(function) or name == "Grid.sum"
-
-
-def test_what_has_no_guarantee_says_so():
-    said = {
-        f"{module}.{name}": ast.get_docstring(function) or ""
-        for name, module, function in public_functions()
-        if f"{module}.{name}" in WITHOUT_A_GUARANTEE
-    }
-    assert set(said) == WITHOUT_A_GUARANTEE
-    assert all("no guarantee" in " ".join(text.split()) for text in said.values())

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Final, Literal, Self, cast, final, get_args
+from typing import Final, Literal, Self, final, get_args
 
 from publius.errors import BudgetError, DataError, StorageError, UsageError
 from publius.files import AnyPath, shown, storage_error
@@ -86,11 +86,7 @@ class Ledger:
         """Open the ledger at ``path``: `StorageError` when it cannot be read, `DataError` when it is none."""
         self.path = Path(path)
         with _opened(self.path) as connection:
-            settings = dict(connection.execute("SELECT name, value FROM settings").fetchall())
-        if set(settings) != {"unit", "budget"} or settings["unit"] not in get_args(Unit):
-            raise _damaged(self.path, "its settings are not those of a ledger")
-        self.unit = cast("Unit", settings["unit"])
-        self.budget = _amount_of(settings["budget"], self.path)
+            self.unit, self.budget = _settings(connection, self.path)
 
     @classmethod
     def create(cls, path: AnyPath, *, budget: Amount, unit: Unit = "epsilon") -> Self:
@@ -133,7 +129,7 @@ class Ledger:
         totals = _totals(charges)
         if not totals:
             return
-        with _opened(self.path) as connection, _transaction(connection):
+        with self._open() as connection, _transaction(connection):
             sums = self._sums(connection, totals)
             connection.executemany("INSERT OR REPLACE INTO accounts VALUES (?, ?, ?)", sums)
             total = sum(totals.values(), Fraction(0))
@@ -143,19 +139,19 @@ class Ledger:
 
     def admit(self, charges: Mapping[str, Amount]) -> None:
         """Raise `BudgetError` if ``charges`` would overspend now, to fail early; only `spend` decides."""
-        with _opened(self.path) as connection:
+        with self._open() as connection:
             self._sums(connection, _totals(charges))
 
     def account(self, author: str) -> Account:
         """The account of an author; zero if uncharged."""
         name = _name(author)
-        with _opened(self.path) as connection:
+        with self._open() as connection:
             spent, releases = self._spent(connection, name)
         return Account(name, spent, self.budget - spent, releases)
 
     def accounts(self) -> list[Account]:
         """Every account, by name."""
-        with _opened(self.path) as connection:
+        with self._open() as connection:
             rows = connection.execute(
                 "SELECT author, spent, releases FROM accounts ORDER BY author"
             ).fetchall()
@@ -167,7 +163,7 @@ class Ledger:
 
         Raises `DataError` naming what is wrong.
         """
-        with _opened(self.path) as connection:
+        with self._open() as connection:
             if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
                 raise _damaged(self.path, "SQLite's integrity check fails")
             debits = connection.execute("SELECT authors, total FROM debits").fetchall()
@@ -180,6 +176,14 @@ class Ledger:
         if spent != debited or releases != sum(authors for authors, _ in debits):
             raise _damaged(self.path, "the accounts do not add up to the debits")
         return len(debits)
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one operation; `DataError` where the file now holds another ledger."""
+        with _opened(self.path) as connection:
+            if _settings(connection, self.path) != (self.unit, self.budget):
+                raise _damaged(self.path, "its budget was changed")
+            yield connection
 
     def _spent(self, connection: sqlite3.Connection, name: str) -> tuple[Fraction, int]:
         row = connection.execute("SELECT spent, releases FROM accounts WHERE author = ?", (name,)).fetchone()
@@ -309,6 +313,13 @@ def _check_identity(connection: sqlite3.Connection, path: Path) -> None:
     tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY sql").fetchall()
     if [sql for (sql,) in tables] != sorted(_SCHEMA) or pragma("journal_mode") != "delete":
         raise _damaged(path, "its tables are not those of a ledger")
+
+
+def _settings(connection: sqlite3.Connection, path: Path) -> tuple[Unit, Fraction]:
+    found = dict(connection.execute("SELECT name, value FROM settings").fetchall())
+    if set(found) != {"unit", "budget"} or found["unit"] not in get_args(Unit):
+        raise _damaged(path, "its settings are not those of a ledger")
+    return found["unit"], _amount_of(found["budget"], path)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import decimal
 import math
 from typing import Any, Final
 
-from publius.privacy.guarantee import posterior_at_most
+from publius.privacy.guarantee import factor, posterior_at_most
 
 CANDIDATES: Final = 1_000
 """Texts among which an attacker looks for the right one, in the promise of a label."""
@@ -186,7 +186,7 @@ def percent(share: float, *, up: bool = False) -> str:
 
 def factor_text(exponent: float) -> str:
     """exp(``exponent``), rounded up, for people; beyond float64 as a power."""
-    try:
-        return rounded_up(math.nextafter(math.exp(exponent), math.inf))
-    except OverflowError:
-        return f"exp({rounded_up(exponent, 6)})"
+    value = factor(exponent)
+    if value is not None:
+        return rounded_up(value)
+    return f"exp({rounded_up(exponent, 6)})" if math.isfinite(exponent) else "without limit"

@@ -12,14 +12,13 @@ from publius.distances import transport_plan
 from publius.errors import PolicyError, UsageError
 from publius.privacy.guarantee import (
     Guarantee,
-    compose,
     exact_epsilon,
     factor,
     log10_factor,
     posterior_at_most,
     total_exponent,
 )
-from publius.privacy.promise import factor_text, promise
+from publius.privacy.promise import factor_text, number, on_average, percent, rounded_up
 from publius.text.bag import Bag
 
 EPSILONS = st.floats(1e-6, 1e3)
@@ -38,14 +37,14 @@ def exact_exp(value):
 
 @pytest.mark.parametrize(("epsilon", "expected"), [(0.0625, 2.02), (0.03125, 1.42)])
 def test_the_worked_example_of_the_paper(epsilon, expected):
-    exponent = guarantee(epsilon, 4).privacy_map(2.816)
+    exponent = guarantee(epsilon, 4).map(2.816)
     assert exponent == epsilon * 4 * 2.816
     assert round(factor(exponent), 2) == expected
 
 
 @given(EPSILONS, st.integers(1, 10_000), DISTANCES)
 def test_the_exponent_is_the_next_float64_from_above(epsilon, size, distance):
-    exponent = guarantee(epsilon, size).privacy_map(distance)
+    exponent = guarantee(epsilon, size).map(distance)
     exact = exact_epsilon(epsilon) * size * Fraction(distance)
     assert Fraction(exponent) >= exact
     assert exponent == 0 or Fraction(math.nextafter(exponent, 0)) < exact
@@ -94,7 +93,7 @@ def test_other_sizes_are_refused(a, b, embeddings):
 def test_order_kept_gives_the_weaker_bound(embeddings):
     """Swapped words: no distance as bags, a sum of distances as vectors."""
     ordered = guarantee(0.5, 2, ordered=True)
-    assert ordered.privacy_map(7.0) == 3.5
+    assert ordered.map(7.0) == 3.5
     plan = transport_plan(Bag(["river", "lemon"]), Bag(["lemon", "river"]), embeddings)
     assert guarantee(0.5, 2).between(plan) == 0.0
     with pytest.raises(PolicyError, match="word by word"):
@@ -102,13 +101,13 @@ def test_order_kept_gives_the_weaker_bound(embeddings):
 
 
 def test_without_evidence_there_is_no_bound():
-    assert Guarantee(0.1, "euclidean", "none").privacy_map(1.0) == math.inf
+    assert Guarantee(0.1, "euclidean", "none").map(1.0) == math.inf
 
 
 @pytest.mark.parametrize("distance", [-1.0, math.nan])
 def test_a_distance_that_is_none_is_refused(distance):
     with pytest.raises(UsageError):
-        guarantee().privacy_map(distance)
+        guarantee().map(distance)
 
 
 def test_corollary_1():
@@ -118,42 +117,10 @@ def test_corollary_1():
         Guarantee(0.1, "manhattan", "proven").under("euclidean")
 
 
-def test_releases_of_a_document_add_up():
-    both = compose([guarantee(0.1, 40, delta=1e-30), guarantee(0.2, 40, delta=2e-30)], same_vectors=True)
-    assert both.epsilon == 0.3
-    assert both.delta == pytest.approx(1.2e-28)
-
-
-def test_the_weakest_evidence_counts():
-    certified = Guarantee(0.1, "euclidean", "certified", size=4)
-    assert compose([guarantee(), certified], same_vectors=True).evidence == "certified"
-
-
-@pytest.mark.parametrize(
-    "other", [guarantee(size=5), guarantee().under("manhattan"), guarantee(ordered=True)]
-)
-def test_what_has_no_common_unit_is_not_composed(other):
-    with pytest.raises(PolicyError, match="no common epsilon"):
-        compose([guarantee(), other], same_vectors=True)
-
-
-def test_epsilons_of_vectors_that_may_differ_are_not_added():
-    with pytest.raises(PolicyError, match="same_vectors=True"):
-        compose([guarantee(), guarantee()])
-    assert compose([guarantee()]) == guarantee()
-
-
-def test_bounds_are_free_of_distances_and_add_up_whatever_the_reference():
-    stated = Guarantee(0.5, "reference", "proven", 1e-9, 40, bound=3.0, bound_delta=1e-9)
-    both = compose([stated, stated])
-    assert (both.bound, both.epsilon, both.map(0.01)) == (6.0, None, 6.0)
-    assert both.bound_delta == pytest.approx(2e-9)
-    assert compose([stated, stated], same_vectors=True).epsilon == 1.0
-
-
-def test_nothing_is_not_composed():
-    with pytest.raises(UsageError):
-        compose([])
+def test_labels_are_free_of_distances():
+    labels = Guarantee(5.0, None, "proven", size=1)
+    assert (labels.map(), labels.map(0.01), labels.epsilon_total) == (5.0, 5.0, 5.0)
+    assert Guarantee(5.0, "euclidean", "proven").map() == math.inf
 
 
 @given(st.lists(EXPONENTS, max_size=8))
@@ -169,7 +136,7 @@ def test_a_bad_exponent_is_not_added():
 
 @pytest.mark.parametrize(
     ("exponent", "text"),
-    [(0.0, "1"), (0.704, "2.03"), (20_000.0, "10^8,685.9 (20,000.0 nats)"), (math.inf, "without bound")],
+    [(0.0, "1"), (0.704, "2.03"), (5.0, "149"), (20_000.0, "exp(20,000)"), (math.inf, "without limit")],
 )
 def test_the_factor_in_words(exponent, text):
     assert factor_text(exponent) == text
@@ -180,12 +147,31 @@ def test_beyond_float64_there_is_no_factor():
     assert factor(710.0) is None
 
 
-def test_the_promise_states_what_is_promised_and_never_less():
-    text = promise(guarantee(0.333333333, 3, delta=1.01e-33), private=True)
-    assert "exp(1 * E)" in text
-    assert "N = 3" in text
-    assert "3.1e-33" in text
+@given(st.floats(1e-9, 1e12), st.integers(1, 6))
+def test_a_limit_for_people_is_never_below_the_number(value, digits):
+    said = Decimal(rounded_up(value, digits).replace(",", ""))
+    exact = Decimal(repr(value))  # a float is the decimal that is written
+    assert exact <= said <= exact * (1 + 10 ** Decimal(1 - digits)) + Decimal("1e-11")
 
 
-def test_an_experiment_promises_nothing():
-    assert promise(guarantee(), private=False).startswith("NOT PRIVATE")
+@given(st.floats(0, 1))
+def test_percentages_that_are_limits_are_never_below(share):
+    assert Decimal(percent(share, up=True).split()[0]) >= Decimal(repr(share)) * 100
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1000, "1,000"), (0.25, "0.25"), (12345.678, "12,346"), (2.0, "2")]
+)
+def test_numbers_for_people(value, text):
+    assert number(value) == text
+
+
+def test_what_one_row_tells_on_average_is_the_best_guess():
+    """By brute force: k candidates, one of each answer as far as the labels go; the likeliest is named."""
+    epsilon, labels = 2.0, 4
+    z = math.exp(epsilon) + labels - 1
+    for candidates in (2, 4, 9):
+        answers = [place % labels for place in range(candidates)]
+        laws = [[math.exp(epsilon) / z if k == a else 1 / z for k in range(labels)] for a in answers]
+        best = sum(max(law[k] for law in laws) for k in range(labels)) / candidates
+        assert on_average(epsilon, labels, candidates) == pytest.approx(best)

@@ -1,4 +1,4 @@
-"""The crowd's (epsilon, delta): the published table, brute force on small crowds, and never below the exact value."""
+"""(epsilon, delta) after shuffling: the published table, brute force on small releases, and never below the exact value."""
 
 import itertools
 import math
@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 from publius.errors import UsageError
 from publius.noise.randomness import seeded_rng
-from publius.privacy import crowd as module
-from publius.privacy.crowd import Crowd, CrowdGuarantee, default_delta
+from publius.privacy import shuffling as module
+from publius.privacy.shuffling import Shuffling, ShuffledGuarantee, default_delta
 
 DOCUMENTS = (200, 1000, 5000, 10_000, 100_000)
 TABLE = {  # docs/theory: epsilon at delta 1e-6, rounded up to three digits
@@ -36,10 +36,10 @@ ALIKE = {(20, 4), (20, 5), (50, 5), (100, 5)}
 )
 def test_the_published_table(outcomes, bound):
     for documents, wanted in zip(DOCUMENTS, TABLE[outcomes, bound], strict=True):
-        crowd = Crowd(bound, outcomes, documents)
-        epsilon = crowd.epsilon_at(1e-6)
+        shuffling = Shuffling(bound, outcomes, documents)
+        epsilon = shuffling.epsilon_at(1e-6)
         assert wanted / 1.01 <= epsilon <= wanted * 1.0005
-        assert crowd.delta_at(epsilon) <= 1e-6
+        assert shuffling.delta_at(epsilon) <= 1e-6
         if epsilon < bound:
             deltas = not_above(bound, outcomes, documents, (epsilon, epsilon / 1.01))
             assert deltas[0] <= 1e-6 < deltas[1]
@@ -116,35 +116,37 @@ def summed(bound, outcomes, documents, epsilon):
 )
 def test_never_below_the_exact_value(outcomes, bound, documents):
     """Of no tolerance downwards: floats become the decimal numbers that they are."""
-    crowd = Crowd(bound, outcomes, documents)
+    shuffling = Shuffling(bound, outcomes, documents)
     for share in (0.0, 0.013, 0.2, 0.5, 0.75, 0.95, 0.9999):
         epsilon = share * bound
-        stated, exact = Decimal(crowd.delta_at(epsilon)), summed(bound, outcomes, documents, epsilon)
+        stated, exact = Decimal(shuffling.delta_at(epsilon)), summed(bound, outcomes, documents, epsilon)
         nearly = summed(bound, outcomes, documents, epsilon * (1 - 3e-4))  # losses are rounded up by less
         assert exact <= stated <= nearly * Decimal("1.0003") + Decimal("2e-12")
     for delta in (0.2, 1e-3, 1e-8):
-        epsilon = crowd.epsilon_at(delta)
+        epsilon = shuffling.epsilon_at(delta)
         assert epsilon == bound or summed(bound, outcomes, documents, epsilon) <= Decimal(delta)
         nearer = epsilon / 1.01 - 3e-4 * bound
         assert nearer <= 0 or summed(bound, outcomes, documents, nearer) > Decimal(delta)
 
 
 def test_losses_are_rounded_up_and_answers_fall():
-    crowd = Crowd(3.0, 5, 40)
+    shuffling = Shuffling(3.0, 5, 40)
     for ratio in [1 + 1e-9, 1.0001, 1.3, 2.0, 7.77, math.exp(2.9), math.exp(3.0)]:
-        crowd._masses[:] = 0
-        crowd._add(np.array([ratio]), np.array([1.0]))
-        (place,) = np.flatnonzero(crowd._masses)
+        shuffling._masses[:] = 0
+        shuffling._add(np.array([ratio]), np.array([1.0]))
+        (place,) = np.flatnonzero(shuffling._masses)
         with localcontext(prec=DIGITS):
-            assert Decimal(min(ratio, math.exp(3.0) * (1 - 1e-15))).ln() <= Decimal(crowd._losses[place])
-        assert crowd._losses[place] <= max(math.log(ratio) * 1.0003, 2e-7)
-    crowd = Crowd(3.0, 5, 40)
+            assert Decimal(min(ratio, math.exp(3.0) * (1 - 1e-15))).ln() <= Decimal(shuffling._losses[place])
+        assert shuffling._losses[place] <= max(math.log(ratio) * 1.0003, 2e-7)
+    shuffling = Shuffling(3.0, 5, 40)
     epsilons = np.sort(
-        np.concatenate([np.linspace(0, 3, 700), crowd._losses[::500], np.nextafter(crowd._losses[::500], 0)])
+        np.concatenate(
+            [np.linspace(0, 3, 700), shuffling._losses[::500], np.nextafter(shuffling._losses[::500], 0)]
+        )
     )
-    deltas = [crowd.delta_at(epsilon) for epsilon in epsilons.tolist()]
+    deltas = [shuffling.delta_at(epsilon) for epsilon in epsilons.tolist()]
     assert all(after <= before * (1 + 1e-12) for before, after in itertools.pairwise(deltas))
-    found = [crowd.epsilon_at(delta) for delta in np.geomspace(1e-12, 0.9, 60).tolist()]
+    found = [shuffling.epsilon_at(delta) for delta in np.geomspace(1e-12, 0.9, 60).tolist()]
     assert found == sorted(found, reverse=True)
 
 
@@ -170,15 +172,15 @@ def exact_delta(one, two, epsilon):
 @pytest.mark.parametrize(
     ("outcomes", "factor", "documents"), [(2, 4, 7), (3, 4, 5), (3, 40, 6), (4, 9, 5), (5, 3, 4)]
 )
-def test_brute_force_on_small_crowds(outcomes, factor, documents):
+def test_brute_force_on_small_releases(outcomes, factor, documents):
     """Every sequence of rows is written out; the two documents are any two."""
     laws = [blanket_law(k, documents - 1, outcomes, Fraction(factor)) for k in (0, 1)]
-    crowd = Crowd(math.log(factor), outcomes, documents)
+    shuffling = Shuffling(math.log(factor), outcomes, documents)
     for epsilon in (0.0, 0.1, 0.5, 1.0, 1.3, 2.0, 3.0):
         exact = exact_delta(*laws, epsilon)
-        assert exact <= crowd.delta_at(epsilon) * (1 + 1e-14) <= exact * 1.001 + 2e-3 * exact + 2e-12
+        assert exact <= shuffling.delta_at(epsilon) * (1 + 1e-14) <= exact * 1.001 + 2e-3 * exact + 2e-12
     for delta in (1e-4, 1e-2):
-        epsilon = crowd.epsilon_at(delta)
+        epsilon = shuffling.epsilon_at(delta)
         assert exact_delta(*laws, epsilon) <= delta
         assert epsilon <= 1e-6 or exact_delta(*laws, epsilon * 0.995) > delta
 
@@ -199,7 +201,7 @@ def release_law(documents):
 def test_no_release_is_beyond_it_whatever_the_scores(sharp):
     """Soft scores, others of any kind: the divergence of what is really released never exceeds what is stated."""
     rng, outcomes, documents, bound = seeded_rng(8), 4, 8, 2.0
-    crowd, gain = Crowd(bound, outcomes, documents), math.expm1(bound)
+    shuffling, gain = Shuffling(bound, outcomes, documents), math.expm1(bound)
     largest = {0.0: 0.0, 0.4: 0.0, 1.0: 0.0}
     for _ in range(25):
         q = rng.dirichlet([0.2] * outcomes, documents + 1)
@@ -211,94 +213,95 @@ def test_no_release_is_beyond_it_whatever_the_scores(sharp):
             found = sum(max(0.0, chance - math.exp(epsilon) * two[seen]) for seen, chance in one.items())
             largest[epsilon] = max(largest[epsilon], found)
     for epsilon, found in largest.items():
-        assert found <= crowd.delta_at(epsilon)
-    assert largest[0.0] > (0.3 if sharp else 0.1) * crowd.delta_at(0.0)
+        assert found <= shuffling.delta_at(epsilon)
+    assert largest[0.0] > (0.3 if sharp else 0.1) * shuffling.delta_at(0.0)
 
 
 @pytest.mark.parametrize(("outcomes", "bound", "documents"), [(2, 1.0, 400), (5, 3.0, 2000), (20, 5.0, 3000)])
 def test_bins_only_raise_it(monkeypatch, outcomes, bound, documents):
-    fine = Crowd(bound, outcomes, documents)
+    fine = Shuffling(bound, outcomes, documents)
     epsilons = [fine.epsilon_at(delta) for delta in (1e-3, 1e-6, 1e-9)]
     exact = not_above(bound, outcomes, documents, epsilons)
     for bins, error in ((4, 1e-3), (2, 0.05), (64, 0.2)):
         monkeypatch.setattr(module, "_BINS_A_DEVIATION", bins)
         monkeypatch.setattr(module, "_RATIO_ERROR", error)
-        coarse = Crowd(bound, outcomes, documents)
+        coarse = Shuffling(bound, outcomes, documents)
         for epsilon, delta in zip(epsilons, exact, strict=True):
             assert delta <= coarse.delta_at(epsilon)
 
 
 @pytest.mark.long
-def test_a_very_large_crowd():
-    epsilons = [Crowd(5.0, 20, documents).epsilon_at(1e-6) for documents in (100_000, 1_000_000, 4_000_000)]
+def test_a_very_many_documents():
+    epsilons = [
+        Shuffling(5.0, 20, documents).epsilon_at(1e-6) for documents in (100_000, 1_000_000, 4_000_000)
+    ]
     # Epsilon falls a little faster than the root of n: at a fixed delta a smaller spread is cut nearer its middle.
     assert epsilons[0] / epsilons[1] == pytest.approx(math.sqrt(10), rel=0.1)
     assert epsilons[1] / epsilons[2] == pytest.approx(2, rel=0.07)
 
 
-def test_the_largest_crowd_stands_for_larger_ones(monkeypatch):
-    monkeypatch.setattr(module, "LARGEST_CROWD", 500)
-    assert Crowd(4.0, 20, 90_000).epsilon_at(1e-6) == Crowd(4.0, 20, 500).epsilon_at(1e-6)
+def test_the_most_documents_stand_for_larger_ones(monkeypatch):
+    monkeypatch.setattr(module, "MOST_DOCUMENTS", 500)
+    assert Shuffling(4.0, 20, 90_000).epsilon_at(1e-6) == Shuffling(4.0, 20, 500).epsilon_at(1e-6)
 
 
 def test_more_documents_hide_more_and_more_delta_costs_less():
-    by_size = [Crowd(4.0, 20, documents).epsilon_at(1e-6) for documents in (1, 2, 50, 500, 5000)]
+    by_size = [Shuffling(4.0, 20, documents).epsilon_at(1e-6) for documents in (1, 2, 50, 500, 5000)]
     assert by_size == sorted(by_size, reverse=True)
     assert by_size[0] == pytest.approx(4.0, rel=1e-6)
-    crowd = Crowd(4.0, 20, 500)
-    by_delta = [crowd.epsilon_at(delta) for delta in (0, 1e-12, 1e-6, 1e-2, 0.9)]
+    shuffling = Shuffling(4.0, 20, 500)
+    by_delta = [shuffling.epsilon_at(delta) for delta in (0, 1e-12, 1e-6, 1e-2, 0.9)]
     assert by_delta == sorted(by_delta, reverse=True)
     assert by_delta[0] == 4.0
     assert by_delta[-1] == 0.0
 
 
 def test_one_document_alone_has_the_bound_and_the_delta_of_randomized_response():
-    crowd, total = Crowd(2.0, 5, 1), math.exp(2) + 4
+    shuffling, total = Shuffling(2.0, 5, 1), math.exp(2) + 4
     for epsilon in (0.0, 0.5, 1.9):
         exact = (math.exp(2) - math.exp(epsilon)) / total
-        assert exact <= crowd.delta_at(epsilon) <= exact * (1 + 1e-3)
-    assert crowd.delta_at(2.0) == 0
+        assert exact <= shuffling.delta_at(epsilon) <= exact * (1 + 1e-3)
+    assert shuffling.delta_at(2.0) == 0
 
 
 def test_a_person_with_several_documents():
     """The person's delta is the one that is stated: that of one document is smaller."""
-    crowd = Crowd(5.0, 20, 10_000)
-    one, three = crowd.guarantee(1e-6), crowd.guarantee(1e-6, documents_per_author=3)
+    shuffling = Shuffling(5.0, 20, 10_000)
+    one, three = shuffling.guarantee(1e-6), shuffling.guarantee(1e-6, documents_per_author=3)
     assert three.epsilon > 3 * one.epsilon
     share = three.epsilon / 3
     factor = (math.exp(three.epsilon) - 1) / (math.exp(share) - 1)
-    assert crowd.delta_at(share) * factor == pytest.approx(1e-6, rel=1e-3)
-    assert crowd.delta_at(share) * factor <= 1e-6
-    assert crowd.delta_at(three.epsilon, documents_per_author=3) <= 1e-6
-    assert three == CrowdGuarantee(10_000, 3, three.epsilon, 1e-6)
-    assert three.as_json["documents_per_author"] == 3
+    assert shuffling.delta_at(share) * factor == pytest.approx(1e-6, rel=1e-3)
+    assert shuffling.delta_at(share) * factor <= 1e-6
+    assert shuffling.delta_at(three.epsilon, documents_per_author=3) <= 1e-6
+    assert three == ShuffledGuarantee(10_000, 3, three.epsilon, 1e-6)
 
 
-def test_a_person_of_whom_the_crowd_hides_nothing_has_the_bounds_together():
-    assert Crowd(7.0, 20, 200).epsilon_at(1e-9, documents_per_author=4) == 28.0
-    assert Crowd(7.0, 20, 200).delta_at(28.0, documents_per_author=4) == 0
+def test_a_person_whom_shuffling_hides_nothing_of_has_the_bounds_together():
+    assert Shuffling(7.0, 20, 200).epsilon_at(1e-9, documents_per_author=4) == 28.0
+    assert Shuffling(7.0, 20, 200).delta_at(28.0, documents_per_author=4) == 0
 
 
 def test_the_default_delta():
     assert default_delta(200) == 1e-6
     assert default_delta(100_000) == 1e-7
-    crowd = Crowd(5.0, 20, 100_000)
-    assert crowd.epsilon_at() == crowd.epsilon_at(1e-7)
-    assert crowd.epsilon_at() == pytest.approx(0.220, rel=0.01)
+    shuffling = Shuffling(5.0, 20, 100_000)
+    assert shuffling.epsilon_at() == shuffling.epsilon_at(1e-7)
+    assert shuffling.epsilon_at() == pytest.approx(0.220, rel=0.01)
 
 
 def test_one_outcome_says_nothing():
-    assert Crowd(5.0, 1, 10).epsilon_at() == 0
-    assert Crowd(5.0, 1, 10).delta_at(0.0) == 0
+    assert Shuffling(5.0, 1, 10).epsilon_at() == 0
+    assert Shuffling(5.0, 1, 10).delta_at(0.0) == 0
 
 
 @pytest.mark.parametrize(
     "call",
-    [lambda: Crowd(0, 5, 10), lambda: Crowd(31, 5, 10), lambda: Crowd(1, 0, 10), lambda: Crowd(1, 5, 0),
-     lambda: Crowd(1, 5, 2.5), lambda: Crowd(1, 5, 10).epsilon_at(1), lambda: Crowd(1, 5, 10).epsilon_at(-1e-9),
-     lambda: Crowd(1, 5, 10).delta_at(-1), lambda: Crowd(1, 5, 10).delta_at(math.nan),
-     lambda: Crowd(1, 5, 10).delta_at(1, documents_per_author=0),
-     lambda: Crowd(1, 5, 10).guarantee(documents_per_author=11)],
+    [lambda: Shuffling(0, 5, 10), lambda: Shuffling(31, 5, 10), lambda: Shuffling(1, 0, 10), lambda: Shuffling(1, 5, 0),
+     lambda: Shuffling(1, 5, 2.5), lambda: Shuffling(1, 5, 10).epsilon_at(1), lambda: Shuffling(1, 5, 10).epsilon_at(-1e-9),
+     lambda: Shuffling(1, 5, 10).delta_at(-1), lambda: Shuffling(1, 5, 10).delta_at(math.nan),
+     lambda: Shuffling(1, 5, 10).delta_at(1, documents_per_author=0),
+     lambda: Shuffling(1, 5, 10).guarantee(documents_per_author=11)],
 )  # fmt: skip
 def test_numbers_that_do_not_exist_are_refused(call):
     with pytest.raises(UsageError):
