@@ -15,18 +15,12 @@ from numpy.typing import NDArray
 
 UNKNOWN: Final = "<unk>"
 """The public token that stands for unknown words; never a word of the vocabulary itself."""
-
-LONGEST_WORD: Final = 1_000
-"""Characters."""
-
+LONGEST_WORD: Final = 1_000  # characters
 LARGEST_DIMENSION: Final = 10_000
-
 LARGEST_NORM: Final = 1e18
 """Longest vector: squares and products of two stay below 1e37, ten times below the largest float32."""
 
 _CONTROLS: Final = frozenset(("Cc", "Cs", "Zl", "Zp"))
-_BYTE_ORDER_MARK: Final = "\ufeff"
-_INVISIBLE: Final = frozenset(("Zs", "Cf"))
 _BIDIRECTIONAL: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -35,9 +29,21 @@ def word_fault(word: str) -> str | None:
 
     Blanks inside are admitted (GloVe 840B has such words), so are the joiners that many scripts need.
     """
-    if not word or word[0] == " " or word[-1] == " " or len(word) > LONGEST_WORD:
-        return _extent_fault(word)
-    return None if word.isprintable() else _character_fault(word)
+    if not word:
+        return "an empty word"
+    if len(word) > LONGEST_WORD:
+        return f"a word of more than {LONGEST_WORD} characters"
+    if word[0] == " " or word[-1] == " ":
+        return "a word that starts or ends with a blank" if word.strip() else "a word of blanks only"
+    if word.isprintable():
+        return None
+    categories = {character: unicodedata.category(character) for character in word}
+    for character, category in categories.items():
+        if category in _CONTROLS or character == "\ufeff":
+            return f"a control character (U+{ord(character):04X}) in the word"
+        if character in _BIDIRECTIONAL:
+            return f"a bidirectional control (U+{ord(character):04X}) in the word"
+    return "a word of blanks only" if {"Zs", "Cf"}.issuperset(categories.values()) else None
 
 
 def surely_words(lines: str, words: Sequence[str]) -> bool:
@@ -51,37 +57,15 @@ def surely_words(lines: str, words: Sequence[str]) -> bool:
     )
 
 
-def _extent_fault(word: str) -> str:
-    if not word:
-        return "an empty word"
-    if len(word) > LONGEST_WORD:
-        return f"a word of more than {LONGEST_WORD} characters"
-    return "a word that starts or ends with a blank" if word.strip() else "a word of blanks only"
-
-
-def _character_fault(word: str) -> str | None:
-    categories = {character: unicodedata.category(character) for character in word}
-    for character, category in categories.items():
-        if category in _CONTROLS or character == _BYTE_ORDER_MARK:
-            return f"a control character (U+{ord(character):04X}) in the word"
-        if character in _BIDIRECTIONAL:
-            return f"a bidirectional control (U+{ord(character):04X}) in the word"
-    return "a word of blanks only" if _INVISIBLE.issuperset(categories.values()) else None
-
-
 def vector_faults(vectors: NDArray[np.floating[Any]]) -> dict[int, str]:
     """The rows of ``vectors``, shape (k, n), that cannot be vectors of words, and why: NaN, infinite, too long."""
     squared = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    rows = np.flatnonzero(~(squared <= LARGEST_NORM**2))  # so that NaN counts as a fault
-    return {int(row): _vector_fault(vectors[row]) for row in rows}
-
-
-def _vector_fault(vector: NDArray[np.floating[Any]]) -> str:
-    if np.isnan(vector).any():
-        return "NaN among the numbers"
-    if np.isinf(vector).any():
-        return "an infinite number"
-    return f"a vector longer than {LARGEST_NORM:.0e}, whose squares could overflow"
+    found: dict[int, str] = {}
+    for row in np.flatnonzero(~(squared <= LARGEST_NORM**2)).tolist():  # so that NaN counts as a fault
+        found[row] = f"a vector longer than {LARGEST_NORM:.0e}, whose squares could overflow"
+        if not np.isfinite(vectors[row]).all():
+            found[row] = "NaN among the numbers" if np.isnan(vectors[row]).any() else "an infinite number"
+    return found
 
 
 def first_word_fault(words: Sequence[str]) -> tuple[int, str] | None:

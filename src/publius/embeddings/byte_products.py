@@ -1,8 +1,7 @@
 """Scores from products of 8-bit numbers by the library ONNX Runtime.
 
-Three gates stand before them, and where one is shut the search works with sgemm: the installed version is one that
-sends nothing anywhere; at the very shape that the search asks for, every product is right; and whole searches are
-found faster (`kernel_choice`). None can change an answer, only how soon it is there.
+Two gates stand before them, and where one is shut the search works with sgemm: the installed version is one that sends
+nothing anywhere, and at the very shape that the search asks for every product is right. None changes an answer.
 
 Points are unsigned, words signed: the pairing that processors have an instruction for. Where that instruction is
 missing, two neighboring products are added in 16 bits, which 8-bit words overflow: then words have 7 bits.
@@ -11,10 +10,11 @@ missing, two neighboring products are added in 16 bits, which 8-bit words overfl
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,19 +40,8 @@ _SENDS_NOTHING: Final = ((1, 26), (1, 29))
 """Versions from the first and below the second; later ones report their use to their makers unless told not to."""
 
 
-class Scores(Protocol):
-    """Computes the scores of a number of points, into the memory that it was bound to."""
-
-    def __call__(self, count: int) -> None:
-        """Compute those of the first ``count`` points, shape (count, columns), at the start of that memory."""
-
-
-class Panel(Protocol):
-    """Words whose scores are computed together."""
-
-    def bind(self, points: Points, scale: Float32Array, scores: Float32Array) -> Scores:
-        """For one thread: what computes the scores of ``points`` times ``scale`` into ``scores``."""
-        ...
+Scores = Callable[[int], None]
+"""Computes the scores of a number of points, shape (count, columns), to the start of the memory that it is bound to."""
 
 
 def panel(words: Words, scales: Float32Array, offsets: Float32Array) -> Panel:
@@ -61,7 +50,7 @@ def panel(words: Words, scales: Float32Array, offsets: Float32Array) -> Panel:
     The score of point p and column c is scale * scales[c] * sum over i of (points[p, i] - ZERO) * words[i, c] +
     offsets[c]: a sum of whole numbers, then four roundings to float32 at most.
     """
-    return _Session(words, scales, offsets)
+    return Panel(words, scales, offsets)
 
 
 def unusable(dimension: int) -> str | None:
@@ -155,9 +144,6 @@ def _numbers(found: str) -> tuple[int, ...]:
     return tuple(int(each) if each.isdigit() else 0 for each in found.split(".")[:2])
 
 
-# The library ----------------------------------------------------------------------------------------------------
-
-
 def _library() -> Any:
     # Read when the library is loaded: versions that report their use make no file and open no connection with it.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -168,8 +154,8 @@ def _library() -> Any:
 
 
 @final
-class _Session:
-    """A graph of one node. It is safe for threads, and lets go of the GIL while it computes."""
+class Panel:
+    """Words whose scores are computed together: a graph of one node, safe for threads, without the GIL."""
 
     def __init__(self, words: Words, scales: Float32Array, offsets: Float32Array) -> None:
         library = _library()
@@ -182,27 +168,19 @@ class _Session:
         )
 
     def bind(self, points: Points, scale: Float32Array, scores: Float32Array) -> Scores:
-        return _Scores(self._session, self._columns, points, scale, scores)
+        """For one thread: what computes the scores of ``points`` times ``scale`` into ``scores``."""
+        bound, last = self._session.io_binding(), [-1]
+        bound.bind_input("scale", "cpu", 0, np.float32, (1,), scale.ctypes.data)
 
+        def compute(count: int, _kept: Float32Array = scale) -> None:
+            if count != last[0]:  # the binding knows addresses only: this function keeps the arrays
+                shape = (count, points.shape[1])
+                bound.bind_input("points", "cpu", 0, np.uint8, shape, points.ctypes.data)
+                bound.bind_output("scores", "cpu", 0, np.float32, (count, self._columns), scores.ctypes.data)
+                last[0] = count
+            self._session.run_with_iobinding(bound)
 
-@final
-class _Scores:
-    def __init__(
-        self, session: Any, columns: int, points: Points, scale: Float32Array, scores: Float32Array
-    ) -> None:
-        self._session, self._columns, self._count = session, columns, -1
-        self._points, self._scale, self._memory = points, scale, scores  # the binding knows addresses only
-        self._bound = session.io_binding()
-        self._bound.bind_input("scale", "cpu", 0, np.float32, (1,), scale.ctypes.data)
-
-    def __call__(self, count: int) -> None:
-        if count != self._count:
-            shape, address = (count, self._points.shape[1]), self._points.ctypes.data
-            self._bound.bind_input("points", "cpu", 0, np.uint8, shape, address)
-            shape, address = (count, self._columns), self._memory.ctypes.data
-            self._bound.bind_output("scores", "cpu", 0, np.float32, shape, address)
-            self._count = count
-        self._session.run_with_iobinding(self._bound)
+        return compute
 
 
 # The format of a graph: onnx.proto in the form that protocol buffers have on disk. ------------------------------

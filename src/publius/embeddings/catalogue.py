@@ -58,26 +58,22 @@ def owned_store(entry: AnyPath) -> bool:
 
     What is learned or imported is its owner's until he publishes it; what comes with a package is public already.
     """
-    parent, home = Path(entry).absolute().parent, store_root().parent.absolute()
-    if parent.parent != home:
+    parent, own = Path(entry).absolute().parent, home().absolute()
+    if parent.parent != own:
         return True
+    packaged = parent.name == PACKAGED_FOLDER
     try:
-        home.mkdir(0o700, parents=True, exist_ok=True)
-        if parent.name == PACKAGED_FOLDER:
-            parent.mkdir(exist_ok=True)
-            return False
-        parent.mkdir(0o700, exist_ok=True)
-        if os.name != "nt" and parent.stat().st_uid == os.geteuid():
-            parent.chmod(0o700)  # one that an earlier version made
+        own.mkdir(0o700, parents=True, exist_ok=True)
+        parent.mkdir(0o777 if packaged else 0o700, exist_ok=True)
     except OSError as error:
         raise storage_error("make the folder", parent, error) from None
-    return True
+    return not packaged
 
 
 def in_own_store(folder: AnyPath) -> bool:
     """Whether ``folder`` is an entry of the user's own store of word vectors, or of the packaged ones."""
     root = store_root()
-    return Path(folder).resolve().parent in (root.resolve(), (root.parent / PACKAGED_FOLDER).resolve())
+    return Path(folder).resolve().parent in (root.resolve(), (home() / PACKAGED_FOLDER).resolve())
 
 
 def _data_folder() -> Path:
@@ -97,7 +93,7 @@ def _data_folder() -> Path:
 
 def converted_folder(name: str) -> Path:
     """Where packaged embeddings are kept once they are converted, beside the user's own."""
-    return store_root().parent / PACKAGED_FOLDER / check_name(name)
+    return home() / PACKAGED_FOLDER / check_name(name)
 
 
 def stored_folder(name: str) -> Path:

@@ -21,7 +21,7 @@ import numpy as np
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
 from publius.embeddings.byte_products import scattered
-from publius.embeddings.catalogue import store_root
+from publius.embeddings.catalogue import home
 from publius.embeddings.shortlist import FewWords
 from publius.errors import MissingExtraError, PubliusError, extra
 
@@ -137,7 +137,7 @@ class OnDevice:
             raise
         except (
             Exception
-        ):  # memory that others took, a driver that was renewed: what is left is searched otherwise
+        ):  # memory that others took, a driver that was renewed: the rest is searched otherwise
             self._lost = True
             return np.full(len(points), -1, np.int64), {}
 
@@ -211,11 +211,9 @@ _WRONG = "the CUDA device returned a product outside its bound, so it cannot be 
 
 def _whole(shape: tuple[int, int], start: int, bits: int) -> Float64Array:
     """Odd whole numbers of so many bits, of both signs."""
-    numbers = _made(shape, start)
-    largest = np.int64(1) << bits
-    sizes = (numbers % np.uint64(largest // 2)).astype(np.int64) | largest // 2 | 1
-    whole: Float64Array = np.where(numbers >> np.uint64(23) == 1, -sizes, sizes).astype(np.float64)
-    return whole
+    numbers, half = _made(shape, start), 2 ** (bits - 1)
+    sizes = (numbers % np.uint64(half)).astype(np.int64) | half | 1
+    return np.asarray(np.where(numbers >> np.uint64(23) == 1, -sizes, sizes), np.float64)
 
 
 def _signs(shape: tuple[int, int], start: int) -> Float64Array:
@@ -241,6 +239,6 @@ def _made(shape: tuple[int, int], start: int) -> Any:
 
 def _library() -> Any:
     # Read when the library is loaded: what it compiles for the device lies beside our own files.
-    os.environ["CUPY_CACHE_DIR"] = str(store_root().parent / "cupy")
+    os.environ["CUPY_CACHE_DIR"] = str(home() / "cupy")
     with extra("cuda", "cupy"):
         return import_module("cupy")

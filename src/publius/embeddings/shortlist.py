@@ -1,8 +1,8 @@
 """A few words for each point, the nearest among them, from products of 8-bit numbers.
 
 The score of a word is z.w - |w|^2/2. Words and points are rounded to 8 bits, each word with a scale of its own. The
-sum of the products of whole numbers is exact, so the error of a score is what rounding took (theory, 3),
-from lengths that are measured here in float64. Words are put in order of their length, longest first, and cut into
+sum of the products of whole numbers is exact, so the error of a score is what rounding took, from lengths that are
+measured here in float64 (theory, 10). Words are put in order of their length, longest first, and cut into
 panels, so that the longest word of a panel says little too much of the others. Of a panel those words stay whose score
 could still be the best; at the end each is held to the error of its own. The first panel has words of all lengths: it
 says early how good the best is, wherever a point lies, so that few words stay, and of all points about as many.
@@ -241,9 +241,7 @@ class Workspace:
         return found
 
 
-_WRONG = (
-    "onnxruntime returned a product outside its bound, so it cannot be trusted: uninstall it, and run again"
-)
+_WRONG = "onnxruntime returned a product outside its bound, so it cannot be trusted: uninstall it"
 
 
 def _first_of_all_lengths(order: IndexArray, width: int) -> IndexArray:
@@ -256,8 +254,7 @@ def _first_of_all_lengths(order: IndexArray, width: int) -> IndexArray:
 
 def _error(words: Float64Array, lost: Float64Array, length: Float64Array) -> Float64Array:
     """The error of a score; a hundredth on top for the rounding of what is computed here."""
-    error: Float64Array = 1.01 * (lost * words[0] + length * words[1] + words[2]) + _FINEST
-    return error
+    return np.asarray(1.01 * (lost * words[0] + length * words[1] + words[2]) + _FINEST)
 
 
 def _starts(owner: IndexArray) -> IndexArray:
@@ -268,8 +265,7 @@ def _starts(owner: IndexArray) -> IndexArray:
 
 
 def _lengths(rows: Float64Array) -> Float64Array:
-    lengths: Float64Array = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return lengths
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
 def _scaled(vectors: FloatArray, scale: float) -> Float32Array:

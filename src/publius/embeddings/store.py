@@ -103,7 +103,11 @@ def read_record(folder: AnyPath) -> Record:
     for name in (_META, _WORDS, _VECTORS):
         _check_regular(Path(folder, name))
     path = Path(folder, _META)
-    meta = _read_json(path)
+    data = read_bytes_limited(path, _META_LIMIT)
+    try:
+        meta = json.loads(data)
+    except (ValueError, RecursionError):
+        raise EmbeddingError(f"{shown(path)} is not JSON: {_AGAIN}") from None
     if not isinstance(meta, dict) or meta.pop("format", None) != "publius-embeddings":
         raise EmbeddingError(f"{shown(path)} does not describe a store of Publius: {_AGAIN}")
     if (version := meta.pop("version", None)) != VERSION:
@@ -112,14 +116,6 @@ def read_record(folder: AnyPath) -> Record:
         )
     _check_meta(meta, path)
     return Record(**meta)
-
-
-def _read_json(path: Path) -> object:
-    data = read_bytes_limited(path, _META_LIMIT)
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        raise EmbeddingError(f"{shown(path)} is not JSON: {_AGAIN}") from None
 
 
 def _check_regular(path: Path) -> None:

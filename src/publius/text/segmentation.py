@@ -52,9 +52,7 @@ def segments(runs: Sequence[str]) -> list[list[str]]:
     if not runs:
         return []
     text = _END.join(runs)
-    places = _breaker()(
-        text, "en"
-    ).segments()  # the dictionaries are the same whatever the language that is named
+    places = _breaker()(text, "en").segments()  # the dictionaries are the same whatever language is named
     if max(text) <= "\uffff":
         words = (text[start:end] for start, end in places)
     else:  # ICU counts in these

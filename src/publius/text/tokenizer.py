@@ -95,15 +95,11 @@ PROFILES = {
 
 def profile_named(name: str) -> Profile:
     """The profile called ``name``; `UsageError` when there is none, `MissingExtraError` when it needs an extra."""
-    try:
-        profile = PROFILES[name]
-    except KeyError:
-        raise UsageError(
-            f"no tokenizer is called {name!r}: choose one of {', '.join(sorted(PROFILES))}"
-        ) from None
-    if profile.segmented:
+    if name not in PROFILES:
+        raise UsageError(f"no tokenizer is called {name!r}: choose one of {', '.join(sorted(PROFILES))}")
+    if PROFILES[name].segmented:
         check_segmentation()
-    return profile
+    return PROFILES[name]
 
 
 def tokenize(text: str, profile: str = "glove") -> Iterator[str]:
