@@ -50,7 +50,7 @@ class Classifier(ABC):
         """The number of each text's label, shape (n,); each is a function of its own text, to the last bit."""
 
     @overload
-    def predict(self, text: str) -> str: ...
+    def predict(self, text: str) -> str: ...  # type: ignore[overload-overlap]  # a text is a sequence, too
     @overload
     def predict(self, text: Sequence[str]) -> list[str]: ...
     def predict(self, text: str | Sequence[str]) -> str | list[str]:

@@ -1,0 +1,149 @@
+"""Texts as rows of TF-IDF: our tokenizer and counts, sublinear, of unit length; a row is a function of its own text.
+
+No product here depends on what stands beside a row: sparse products go row by row, in the order of the columns, without
+BLAS, and lengths are summed one number after the other. So a row is the same to the last bit alone and in any batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.text.counts import count_matrix, word_places
+from publius.text.known_words import NOWHERE
+from publius.text.tokenizer import tokenize
+
+if TYPE_CHECKING:
+    from publius.classifiers.encoder import Encoder
+
+PROFILE: Final = "glove"
+WEIGHT: Final = 0.5
+"""Of an encoder's vector beside the words of a trained classifier (theory, 15)."""
+LOGS: Final = np.array([0.0, *(1 + math.log(count) for count in range(1, 4096))])
+"""1 + ln(count); a word counts at most 4,095 times."""
+
+
+@final
+class Features:
+    """TF-IDF of a public vocabulary, with an encoder's vector beside it where there is one.
+
+    Attributes:
+        vocabulary: V words, sorted.
+        idf: weight of each, shape (V,).
+        encoder: None for words alone.
+    """
+
+    def __init__(self, vocabulary: Sequence[str], idf: Float64Array, encoder: Encoder | None = None) -> None:
+        if len(vocabulary) != len(idf):
+            raise ValueError("a weight for each word")
+        self.vocabulary, self.idf, self.encoder = tuple(vocabulary), np.asarray(idf, np.float64), encoder
+
+    def counts(self, texts: Sequence[str]) -> Any:
+        """How often each word stands in each text: CSR, shape (n, V)."""
+        return count_matrix(texts, self.vocabulary, profile=PROFILE, stop_words="none")
+
+    def words(self, texts: Sequence[str]) -> Any:
+        """TF-IDF of unit length: CSR of float64, shape (n, V); zero for a text without a known word."""
+        return weighted(self.counts(texts), self.idf)
+
+    def readable(self, texts: Sequence[str], words: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which texts have a known word; with an encoder, which have a letter or a digit."""
+        found: np.ndarray[Any, np.dtype[np.bool_]] = np.diff(words.indptr) > 0
+        if self.encoder is not None:
+            found |= np.array([any(map(str.isalnum, text)) for text in texts], np.bool_)
+        return found
+
+    def meaning(self, texts: Sequence[str]) -> Float64Array:
+        """The encoder's vectors, of unit length, shape (n, d)."""
+        if self.encoder is None:
+            return np.zeros((len(texts), 0))
+        return unit(np.asarray(self.encoder.encode(texts), np.float64))
+
+    def known(self, text: str) -> tuple[int, int]:
+        """How many words of a text were looked up, and how many are known."""
+        places = word_places([text], self.vocabulary, profile=PROFILE).flat
+        return len(places), int(np.count_nonzero(places != NOWHERE))
+
+
+def weighted(counts: Any, idf: Float64Array) -> Any:
+    """Counts as TF-IDF rows of unit length."""
+    from scipy.sparse import csr_array
+
+    data = LOGS[np.minimum(counts.data, len(LOGS) - 1)] * idf[counts.indices]
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    lengths = np.sqrt(np.bincount(rows, weights=data * data, minlength=counts.shape[0]))
+    indices, starts = counts.indices.astype(np.int32), counts.indptr.astype(np.int32)
+    return csr_array((data / np.maximum(lengths, 1e-12)[rows], indices, starts), shape=counts.shape)
+
+
+def beside(words: Any, dense: Float64Array, weight: float = 1.0) -> Any:
+    """Sparse rows with dense ones beside them, as CSR."""
+    from scipy.sparse import csr_array, hstack
+
+    return hstack([words, sparse(dense * weight)], format="csr") if dense.shape[1] else csr_array(words)
+
+
+def sparse(dense: Float64Array) -> Any:
+    """Dense rows as CSR, of which products are taken row by row."""
+    from scipy.sparse import csr_array
+
+    n, width = dense.shape
+    indices = np.tile(np.arange(width, dtype=np.int32), n)
+    return csr_array((dense.ravel(), indices, np.arange(n + 1, dtype=np.int32) * width), shape=(n, width))
+
+
+def product(rows: Any, matrix: Float64Array) -> Float64Array:
+    """Rows, sparse or dense, times a matrix: each row by itself, to the last bit."""
+    if isinstance(rows, np.ndarray):
+        rows = sparse(rows)
+    return np.asarray(rows @ np.ascontiguousarray(matrix, np.float64))
+
+
+def unit(rows: Float64Array) -> Float64Array:
+    """Rows of unit length; zero stays zero."""
+    n, width = rows.shape
+    squares = np.bincount(np.repeat(np.arange(n), width), weights=(rows * rows).ravel(), minlength=n)
+    return np.asarray(rows / np.maximum(np.sqrt(squares), 1e-12)[:, None])
+
+
+def inverse_frequencies(counts: Any) -> Float64Array:
+    """ln((1 + n) / (1 + n_w)) + 1 of each word w that n_w of n texts use, shape (V,)."""
+    used: IndexArray = np.bincount(counts.indices, minlength=counts.shape[1])
+    return np.asarray(np.log((1 + counts.shape[0]) / (1 + used)) + 1)
+
+
+def words_by_text(texts: Sequence[str]) -> list[set[str]]:
+    """The words of each text; a stretch without white space is cut once, whichever texts have it."""
+    known: dict[str, tuple[str, ...]] = {}
+    found = []
+    for text in texts:
+        words: set[str] = set()
+        for stretch in set(text.split()):
+            if stretch not in known:
+                known[stretch] = tuple(tokenize(stretch, PROFILE))
+            words.update(known[stretch])
+        found.append(words)
+    return found
+
+
+def typical_words(
+    rows: Any, labels: IndexArray, size: int, features: Features, kept: Collection[str], most: int
+) -> Any:
+    """Of each of ``size`` labels the words whose mean weight exceeds that of all texts most, of those in ``kept``."""
+    from scipy.sparse import csr_array
+
+    n = rows.shape[0]
+    belongs = csr_array((np.ones(n), (labels, np.arange(n))), shape=(size, n))
+    texts = np.bincount(labels, minlength=size)
+    means = (belongs @ rows).toarray() / np.maximum(texts, 1)[:, None]
+    allowed = np.array([word in kept for word in features.vocabulary], np.bool_)
+    excess = np.where(allowed, means - rows.sum(axis=0) / max(n, 1), 0.0)
+    found = []
+    for row in excess:
+        best = np.argsort(-row, kind="stable")[:most]
+        found.append(tuple(features.vocabulary[place] for place in best.tolist() if row[place] > 0))
+    return tuple(found)

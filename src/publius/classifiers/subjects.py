@@ -1,0 +1,209 @@
+"""`Subjects`: clusters of public word vectors; a text counts in the one that stands out in it (docs/theory.md, subjects).
+
+They need no public texts: words weigh by Zipf's law from their rank alone. Computed once from the vectors and kept
+under ``$PUBLIUS_HOME``, in exact arithmetic, so that all machines agree.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.classifiers.classifier import Classifier
+from publius.classifiers.features import LOGS, PROFILE, unit
+from publius.classifiers.values import checked_labels
+from publius.embeddings.catalogue import home
+from publius.embeddings.embeddings import Embeddings
+from publius.errors import DataError, PubliusError, UsageError
+from publius.files.progress import counted, stage
+from publius.noise.randomness import seeded_rng
+from publius.text.counts import count_matrix, word_places
+from publius.text.known_words import NOWHERE
+from publius.text.tokenizer import StopWords
+
+SUBJECTS: Final = 300
+WORDS: Final = 20_000
+"""The most frequent words that are clustered."""
+_NAMED_BY: Final = 3
+_WORDS_EACH: Final = 50
+_ROUNDS: Final = 60
+_HUNDRED: Final = 100
+"""Words of the documents in which a word's rarity is reckoned."""
+_SPREAD: Final = 0.5
+"""Standard deviation of a subject's share among writers, as a part of it."""
+_SEED: Final = 1
+_VERSION: Final = 2
+
+
+@final
+class Subjects(Classifier):
+    """The subject that stands out in a text: one of ``count`` clusters of the most frequent words of public vectors.
+
+    A text without one of these words is "other". Languages that the vectors lack are not covered: `known` tells.
+    `DataError` for vectors of too few words; `MissingExtraError` without the packaged vectors (extra ``glove``).
+    """
+
+    kind = "subjects"
+
+    def __init__(
+        self, embeddings: Embeddings | None = None, *, count: int = SUBJECTS, words: int = WORDS
+    ) -> None:
+        vectors = Embeddings.load() if embeddings is None else embeddings
+        if count < 2:
+            raise UsageError(f"there must be at least 2 subjects, not {count}")
+        stops = StopWords.load("english")
+        most = list(enumerate(vectors.vocabulary[:words]))
+        kept = [place for place, word in most if word.isalpha() and len(word) > 2 and word not in stops]
+        if len(kept) < 2 * count:
+            raise DataError(
+                f"{len(kept):,} words of {vectors.name} are too few for {count} subjects: at most half as many"
+            )
+        self.vocabulary = tuple(vectors.vocabulary[place] for place in kept)
+        rows = unit(np.asarray(vectors.vectors[kept], np.float64))
+        ranks = np.array(kept, np.float64)
+        frequency = 1 / (ranks + 2) / np.log(max(words, 3))
+        self._rarity = -np.log(1 - np.exp(-_HUNDRED * frequency))
+        self._member = _kept_clusters(rows, count, f"{vectors.sha256} {words}")
+        self._share = np.bincount(self._member, weights=frequency * self._rarity, minlength=count)
+        self._share /= self._share.sum()
+        self._words = self._central(rows, count)
+        self.labels = checked_labels(_distinct(self._words))
+        self.name = "subjects" if embeddings is None else f"subjects of {vectors.name}"
+        decides = "\n".join((*self.labels, *self.vocabulary)).encode() + self._member.astype("<i8").tobytes()
+        self.sha256 = hashlib.sha256(decides).hexdigest()
+        self.public = (
+            {
+                "name": vectors.name,
+                "kind": "vectors",
+                "sha256": vectors.sha256,
+                "licence": None,
+                "trained": None,
+            },
+        )
+        self._given = (embeddings, count, words)
+
+    def answers(self, texts: Sequence[str]) -> IndexArray:
+        """See `Classifier.answers`."""
+        scores = self._excess(count_matrix(texts, self.vocabulary, profile=PROFILE, stop_words="english"))
+        other = len(self.labels) - 1
+        return np.where(scores.max(axis=1) > 0, np.argmax(scores, axis=1), other).astype(np.int64)
+
+    def words(self, label: str) -> tuple[str, ...]:
+        """See `Classifier.words`: those of the cluster, the most central first."""
+        places = dict(zip(self.labels[:-1], self._words, strict=True))
+        return places.get(label, ())
+
+    def known(self, text: str) -> tuple[int, int]:
+        """See `Classifier.known`."""
+        places = word_places([text], self.vocabulary, profile=PROFILE, stop_words="english").flat
+        return len(places), int(np.count_nonzero(places != NOWHERE))
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _made, self._given
+
+    def _excess(self, counts: Any) -> Float64Array:
+        """How far each subject stands out, shape (n, count): (mass - expected) / sqrt(e + 1/2 + (e / 2)^2), e expected.
+
+        The last term is for what writers have in common with no newspaper: "know", "think", "something".
+        """
+        n, size = counts.shape[0], len(self._share)
+        rows = np.repeat(np.arange(n), np.diff(counts.indptr))
+        weights = LOGS[np.minimum(counts.data, len(LOGS) - 1)] * self._rarity[counts.indices]
+        cells = rows * size + self._member[counts.indices]
+        mass = np.bincount(cells, weights=weights, minlength=n * size).reshape(n, size)
+        expected = np.bincount(rows, weights=weights, minlength=n)[:, None] * self._share
+        return np.asarray((mass - expected) / np.sqrt(expected + 0.5 + (_SPREAD * expected) ** 2))
+
+    def _central(self, rows: Float64Array, count: int) -> list[tuple[str, ...]]:
+        """The words of each subject: cosine to its centre, times rarity^-0.3."""
+        found = []
+        for subject in range(count):
+            near = np.flatnonzero(self._member == subject)
+            centre = unit(rows[near].mean(axis=0)[None])[0]
+            central = (rows[near] * centre).sum(axis=1) * self._rarity[near] ** -0.3
+            best = near[np.argsort(-central, kind="stable")[:_WORDS_EACH]]
+            found.append(tuple(self.vocabulary[place] for place in best.tolist()))
+        return found
+
+
+@lru_cache(2)
+def _made(embeddings: Embeddings | None, count: int, words: int) -> Subjects:
+    return Subjects(embeddings, count=count, words=words)
+
+
+def _distinct(words: Sequence[Sequence[str]]) -> list[str]:
+    """Three central words as a name; no word is in two clusters, so no two names are equal."""
+    return [" ".join(own[:_NAMED_BY]) for own in words]
+
+
+def _kept_clusters(rows: Float64Array, count: int, of: str) -> IndexArray:
+    """The cluster of each word, computed once for these vectors."""
+    key = hashlib.sha256(f"{_VERSION} {count} {of}".encode()).hexdigest()[:32]
+    path = home() / "subjects" / f"{key}.npy"
+    with contextlib.suppress(OSError, ValueError):
+        found = np.load(path, allow_pickle=False)
+        if (
+            found.shape == (len(rows),)
+            and found.dtype == np.int64
+            and 0 <= found.min() <= found.max() < count
+        ):
+            return np.asarray(found)
+    with stage("clustering words"):
+        made = clustered(rows, count)
+    with contextlib.suppress(OSError, PubliusError):  # no place to write: it is computed again
+        _keep(path, made)
+    return made
+
+
+def _keep(path: Path, made: IndexArray) -> None:
+    from publius.files import write_file
+
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    with write_file(path) as file:
+        np.lib.format.write_array(file, made, allow_pickle=False)
+
+
+def clustered(rows: Float64Array, count: int) -> IndexArray:
+    """k-means of vectors of unit length (Lloyd's rounds after k-means++ from a public seed), the same on every machine.
+
+    Vectors are rounded to 2^-12 and centres to 2^-20, so that all sums and products are exact in float64.
+    """
+    rows = np.round(rows * 2**12) / 2**12
+    centres = rows[_beginnings(rows, count)]
+    member = np.full(len(rows), -1, np.int64)
+    every = np.arange(len(rows))
+    for _ in counted(range(_ROUNDS), _ROUNDS):
+        nearness = rows @ centres.T - (centres * centres).sum(axis=1) / 2
+        nearest = np.argmax(nearness, axis=1)
+        if (nearest == member).all():
+            break
+        member = nearest
+        for empty in np.flatnonzero(np.bincount(member, minlength=count) == 0).tolist():
+            worst = int(np.argmin(nearness[every, member]))  # the word that lies worst begins a new one
+            member[worst] = empty
+            nearness[worst, empty] = np.inf
+        sizes = np.bincount(member, minlength=count)
+        sums = [np.bincount(member, weights=column, minlength=count) for column in rows.T]
+        centres = np.round(np.stack(sums, axis=1) / sizes[:, None] * 2**20) / 2**20
+    return member
+
+
+def _beginnings(rows: Float64Array, count: int) -> list[int]:
+    """k-means++: each next one with a chance like its squared distance to the nearest before."""
+    rng = seeded_rng(_SEED)
+    squares = (rows * rows).sum(axis=1)
+    found = [int(rng.integers(len(rows)))]
+    far = np.full(len(rows), np.inf)
+    while len(found) < count:
+        last = found[-1]
+        far = np.maximum(np.minimum(far, squares + squares[last] - 2 * (rows @ rows[last])), 0.0)
+        sums = np.cumsum(far)
+        found.append(min(int(np.searchsorted(sums, rng.random() * sums[-1], side="right")), len(rows) - 1))
+    return found

@@ -1,0 +1,150 @@
+"""A classifier out of a summary: labels where their noisy counts lie among public clusters (docs/theory.md, encoder).
+
+Post-processing of counts: nothing here sees a text. It leaves with the summary: public words by the list rule, public
+directions and centres, and for each label a place and a share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.classifiers.clusters import Clusters, Space
+from publius.classifiers.features import Features, product, unit
+from publius.classifiers.store import Meta, StoredClassifier, read_folder
+from publius.errors import UsageError
+
+NEARNESS: Final = 7.0
+"""Weight of the cosine to a label's place beside the logarithm of its share."""
+_TOLD: Final = 2.0
+"""Standard deviations of the noise from which a cell is taken as it is."""
+_BELOW: Final = 0.3
+"""Weight of what the margins predict for any other cell."""
+
+
+@final
+class SummaryClassifier(StoredClassifier):
+    """The label with the largest 7 * cosine to its place + ln(its share), read from the folder of a summary.
+
+    Its labels are a group's values: `SummaryClassifier.open("summary/classifier/district")`. A text without a known
+    word is "other". Of authors who made the summary their labels cost epsilon again.
+    """
+
+    kind = "summary"
+
+    @classmethod
+    def open(cls, folder: str | Path) -> SummaryClassifier:
+        """The classifier in a folder, or the only one of a summary; `UsageError` where it is of another kind."""
+        from publius.classifiers.store import META, load_classifier
+
+        found = read_folder(folder) if (Path(folder) / META).is_file() else load_classifier(Path(folder))
+        if not isinstance(found, cls):
+            raise UsageError(
+                "this folder holds no classifier out of a summary: name SUMMARY/classifier/FIELD"
+            )
+        return found
+
+    def _prepare(self) -> None:
+        from publius.classifiers.encoder import encoder_of
+
+        features = Features(self.meta.vocabulary, self.arrays["idf"], encoder_of(self.meta.encoder))
+        self.space = Space(features, self.arrays)
+        self._places = self.arrays["places"].astype(np.float64)
+        self._shares, self._told = self.arrays["shares"], self.arrays["told"]
+        shape = (len(self.labels), len(self.space.mean))
+        if self._places.shape != shape or self._shares.shape != shape[:1] or self._told.shape != shape[:1]:
+            raise ValueError("a place and a share for each label")
+
+    def scores(self, texts: Sequence[str]) -> Float64Array:
+        """7 * cosine + ln(share) of each label, shape (n, M); minus infinity for one without counts."""
+        return self._scores(*self.space.at(texts))
+
+    def answers(self, texts: Sequence[str]) -> IndexArray:
+        """See `Classifier.answers`."""
+        return np.asarray(np.argmax(self.scores(texts), axis=1), np.int64)
+
+    def known(self, text: str) -> tuple[int, int]:
+        """See `Classifier.known`."""
+        return self.space.features.known(text)
+
+    def _scores(self, rows: Float64Array, readable: np.ndarray[Any, np.dtype[np.bool_]]) -> Float64Array:
+        scores = NEARNESS * product(rows, self._places.T) + np.log(self._shares)
+        scores[:, ~self._told] = -np.inf
+        scores[~readable] = -np.inf
+        scores[~readable, -1] = 0.0
+        return np.asarray(scores)
+
+
+def write_summary_classifier(
+    folder: Path,
+    *,
+    classifier: Clusters,
+    field: str,
+    labels: Sequence[str],
+    counts: IndexArray,
+    deviation: float,
+) -> None:
+    """Write the classifier that a summary's counts make into a folder that is there, `SUMMARY/classifier/FIELD/`.
+
+    Args:
+        folder: empty, to be filled.
+        classifier: of the summary: public clusters.
+        field: the group's name.
+        labels: its values, "other" last.
+        counts: noisy counts as released, shape (len(labels), M): of each label in each cluster, "other" last.
+        deviation: standard deviation of the noise in one of them.
+    """
+    made = from_counts(classifier, field, labels, counts, deviation)
+    made.write(folder)
+
+
+def from_counts(
+    classifier: Clusters, field: str, labels: Sequence[str], counts: IndexArray, deviation: float
+) -> SummaryClassifier:
+    """See `write_summary_classifier`."""
+    places, shares, told = places_of(np.asarray(counts, np.float64)[:, :-1], classifier.centres, deviation)
+    meta = Meta(
+        kind="summary", name=field, labels=tuple(labels), vocabulary=classifier.meta.vocabulary,
+        words=_words(places, classifier), settings={"clusters": len(classifier.centres)},
+        encoder=classifier.meta.encoder, public=classifier.public, trained_on=classifier.trained_on,
+    )  # fmt: skip
+    shared: dict[str, Any] = {
+        name: classifier.arrays[name] for name in ("idf", "components", "whiten", "centre", "mean")
+    }
+    own = {"places": places.astype(np.float32), "shares": shares, "told": told}
+    return SummaryClassifier(meta, {**shared, **own})
+
+
+def places_of(
+    counts: Float64Array, centres: Float64Array, deviation: float
+) -> tuple[Float64Array, Float64Array, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Of each label its place (unit length), its share, and whether its counts can be told from none.
+
+    A cell below two standard deviations is replaced by 0.3 of what the margins predict, at most one deviation.
+    """
+    table = counts.copy()
+    if deviation > 0:
+        margins = np.outer(np.maximum(table.sum(axis=1), 1), np.maximum(table.sum(axis=0), 0.5))
+        margins *= max(table.sum(), 1) / margins.sum()
+        table = np.where(table > _TOLD * deviation, table, _BELOW * np.minimum(margins, deviation))
+    table = np.maximum(table, 1e-3)
+    told = counts.sum(axis=1) > _TOLD * deviation * np.sqrt(counts.shape[1])
+    shares = table.sum(axis=1) / table.sum()
+    return unit(table @ centres / table.sum(axis=1, keepdims=True)), shares, told if told.any() else ~told
+
+
+def _words(places: Float64Array, classifier: Clusters) -> tuple[tuple[str, ...], ...]:
+    """Words of the clusters that are nearest to a label's place, more than to all labels' together: public ones."""
+    near = places @ classifier.centres.T
+    near = near - near.mean(axis=0)
+    found = []
+    for row in near:
+        words: dict[str, None] = {}
+        for cluster in np.argsort(-row, kind="stable")[:5].tolist():
+            words.update(dict.fromkeys(classifier.words(classifier.labels[cluster])[:10]))
+        found.append(tuple(words))
+    return tuple(found)

@@ -1,0 +1,210 @@
+"""`TopicClassifier`: learned from public texts with labels; a linear rule on TF-IDF, chosen by cross-validation.
+
+scikit-learn trains (complement naive Bayes after Rennie et al. 2003, or a linear support vector machine); answers need
+NumPy and SciPy only (docs/theory.md, labels).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, Self, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.classifiers.accuracy import FOLDS, folds_of, groups_of, measured
+from publius.classifiers.features import (
+    WEIGHT,
+    Features,
+    beside,
+    inverse_frequencies,
+    product,
+    typical_words,
+    weighted,
+    words_by_text,
+)
+from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts
+from publius.classifiers.values import checked_labels
+from publius.errors import DataError, extra
+from publius.files.progress import counted, stage
+from publius.text.list_rule import may_leave
+from publius.text.normal_form import compared
+from publius.text.tokenizer import StopWords
+
+if TYPE_CHECKING:
+    from publius.classifiers.encoder import Encoder
+
+TYPICAL: Final = 50
+"""Public words of a label, at most."""
+_TEXTS_EACH: Final = 2
+"""Public texts that must use a word before a classifier looks it up."""
+_TRIED: Final = 20_000
+"""Texts of the cross-validation, at most: the first of the order by digest of their authors."""
+_RULES: Final = ("naive-bayes", "svm", "soft-svm")
+
+
+@final
+class TopicClassifier(StoredClassifier):
+    """The label that public texts with labels teach: a linear rule on TF-IDF of words, and an encoder's vector beside it.
+
+    Made by `train`, or read by `publius.classifiers.load_classifier`. A text without a known word is "other".
+    """
+
+    kind = "topics"
+
+    @classmethod
+    def train(
+        cls,
+        texts: Sequence[str],
+        labels: Sequence[Any],
+        *,
+        authors: Sequence[Any] | None = None,
+        name: str = "topics",
+        encoder: Encoder | None = None,
+        extra_words: Collection[str] = (),
+        languages: Sequence[str] = ("en",),
+        trained_on: Sequence[str] = (),
+    ) -> Self:
+        """Train on public texts; the rule is chosen, and its accuracy measured, by cross-validation on them.
+
+        Args:
+            texts: public texts.
+            labels: of each; texts with an empty label are left out, and "other" is a label like any.
+            authors: who wrote each: folds keep authors together. An empty one is an author of its own.
+            name: what the classifier is called.
+            encoder: vectors beside the words; None for words alone.
+            extra_words: the curator's own list of words that may leave (`publius.text.list_rule.may_leave`).
+            languages: ISO 639 codes of the packaged lists.
+            trained_on: digests of the files of these texts, which are then never released with it.
+
+        Raises:
+            DataError: fewer than two labels, or no word that two texts use.
+            UsageError: a label that cannot be one.
+
+        >>> import publius
+        >>> texts = ["a goal in the match"] * 5 + ["the senate and the law"] * 5
+        >>> topics = publius.TopicClassifier.train(texts, ["sport"] * 5 + ["politics"] * 5)
+        >>> topics.predict("the match had one goal"), topics.predict("?!")
+        ('sport', 'other')
+        """
+        checked_texts(texts, labels, authors)
+        said = [compared(label) for label in labels]
+        rows = [row for row, label in enumerate(said) if label]
+        texts, said = [texts[row] for row in rows], [said[row] for row in rows]
+        writers = None if authors is None else [authors[row] for row in rows]
+        if len(found := sorted(set(said))) < 2:
+            raise DataError(f"the public texts have {len(found)} label: at least two are needed")
+        names = checked_labels(found)
+        numbers = np.array([names.index(label) for label in said], np.int64)
+        with stage("reading words"):
+            used = words_by_text(texts)
+            often = Counter(word for words in used for word in words)
+            vocabulary = tuple(sorted(word for word, count in often.items() if count >= _TEXTS_EACH))
+            if not vocabulary:
+                raise DataError(
+                    f"no word is in {_TEXTS_EACH} of the {len(texts):,} public texts: give more texts"
+                )
+            counts = Features(vocabulary, np.ones(len(vocabulary))).counts(texts)
+        meaning = np.zeros((len(texts), 0))
+        if encoder is not None:
+            with stage("encoding"):
+                meaning = Features(vocabulary, np.ones(len(vocabulary)), encoder).meaning(texts)
+        groups = groups_of(writers, len(texts))
+        with stage("cross-validation"):
+            rule, right, tried = _chosen(counts, meaning, numbers, groups)
+        with stage("training"):
+            idf = inverse_frequencies(counts)
+            words = weighted(counts, idf)
+            weights, intercept, classes = _fitted(rule, words, meaning, numbers)
+        kept = may_leave(used, writers, extra=extra_words, languages=languages)
+        stops = StopWords.load("english")
+        public = {word for word in kept if word not in stops}
+        features = Features(vocabulary, idf)
+        meta = Meta(
+            kind="topics", name=name, labels=names, vocabulary=vocabulary,
+            words=typical_words(words, numbers, len(names), features, public, TYPICAL),
+            settings={"rule": rule, "texts": len(texts)}, encoder=None if encoder is None else encoder.about(),
+            trained=datetime.now(UTC).date().isoformat(), public=() if encoder is None else (encoder.public,),
+            trained_on=tuple(trained_on),
+            accuracy=measured(right, [said[row] for row in tried.tolist()], groups[tried]),
+        )  # fmt: skip
+        arrays: Arrays = {
+            "idf": idf,
+            "weights": weights.astype(np.float32),
+            "intercept": intercept,
+            "classes": classes,
+        }
+        return cls(meta, arrays)
+
+    def _prepare(self) -> None:
+        from publius.classifiers.encoder import encoder_of
+
+        self._features = Features(self.meta.vocabulary, self.arrays["idf"], encoder_of(self.meta.encoder))
+        self._weights = self.arrays["weights"].astype(np.float64)
+        self._intercept, self._classes = self.arrays["intercept"], self.arrays["classes"]
+        if not len(self._intercept) == len(self._classes) == self._weights.shape[1]:
+            raise ValueError("a column for each class")
+
+    def answers(self, texts: Sequence[str]) -> IndexArray:
+        """See `Classifier.answers`."""
+        words = self._features.words(texts)
+        rows = beside(words, self._features.meaning(texts), WEIGHT)
+        best = self._classes[np.argmax(product(rows, self._weights) + self._intercept, axis=1)]
+        readable = self._features.readable(texts, words)
+        return np.where(readable, best, len(self.labels) - 1).astype(np.int64)
+
+    def known(self, text: str) -> tuple[int, int]:
+        """See `Classifier.known`."""
+        return self._features.known(text)
+
+
+def _chosen(
+    counts: Any, meaning: Float64Array, numbers: IndexArray, groups: IndexArray
+) -> tuple[str, Float64Array, IndexArray]:
+    """The rule that is right most often, whether it was for each text that was tried, and which those were.
+
+    What a fold's words weigh is learned from the other folds, as it all is.
+    """
+    folds = folds_of(groups)
+    tried = np.argsort(folds, kind="stable")[:: max(1, -(-len(folds) // _TRIED))]
+    rules = _RULES if not meaning.shape[1] else _RULES[1:]
+    right = {rule: np.zeros(len(tried)) for rule in rules}
+    for fold in counted(range(FOLDS), FOLDS):
+        test = folds[tried] == fold
+        learn, out = tried[~test], tried[test]
+        if not len(out) or len(set(numbers[learn].tolist())) < 2:
+            continue
+        seen = counts[learn]
+        idf = inverse_frequencies(seen)
+        idf[np.bincount(seen.indices, minlength=seen.shape[1]) < 1] = 0.0
+        words, others = weighted(seen, idf), weighted(counts[out], idf)
+        for rule in rules:
+            weights, intercept, classes = _fitted(rule, words, meaning[learn], numbers[learn])
+            scores = product(beside(others, meaning[out], WEIGHT), weights) + intercept
+            right[rule][test] = classes[np.argmax(scores, axis=1)] == numbers[out]
+    best = max(rules, key=lambda rule: right[rule].sum())
+    return best, right[best], tried
+
+
+def _fitted(
+    rule: str, words: Any, meaning: Float64Array, numbers: IndexArray
+) -> tuple[Float64Array, Float64Array, IndexArray]:
+    """Weights (V + d, classes), an intercept of each class, and the labels' numbers."""
+    with extra("sklearn", "scikit-learn"):
+        from sklearn.naive_bayes import ComplementNB
+        from sklearn.svm import LinearSVC
+    if rule == "naive-bayes":
+        model = ComplementNB().fit(words, numbers)
+        return model.feature_log_prob_.T, np.zeros(len(model.classes_)), model.classes_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a machine that has not converged is measured like any
+        model = LinearSVC(C=0.3 if rule == "soft-svm" else 1.0, random_state=0).fit(
+            beside(words, meaning, WEIGHT), numbers
+        )
+    weights, intercept = model.coef_.T, model.intercept_
+    if len(model.classes_) == 2:
+        weights, intercept = np.hstack([-weights, weights]), np.concatenate([-intercept, intercept])
+    return weights, intercept, model.classes_
