@@ -4,13 +4,14 @@ import datetime
 
 import pytest
 
-pyarrow = pytest.importorskip("pyarrow")
-import pyarrow.parquet  # noqa: E402
+pytest.importorskip("pyarrow")
+import pyarrow
+import pyarrow.parquet
 
-from publius.documents.arrow import as_arrow, documents_in  # noqa: E402
-from publius.documents.corpus import open_corpus  # noqa: E402
-from publius.errors import DataError, UsageError  # noqa: E402
-from publius.settings import Reading  # noqa: E402
+from publius.documents.arrow import as_arrow, documents_in
+from publius.documents.corpus import open_corpus
+from publius.errors import DataError, UsageError
+from publius.settings import Reading
 
 ROWS = {
     "id": [1, 2, 3], "author": [7.0, None, 8.0], "text": ["a <b>b</b>", None, "c"],

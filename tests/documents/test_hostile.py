@@ -17,8 +17,9 @@ from publius.settings import Reading
 CANARY = "Kanarienvogel"
 NASTY = [
     "", " ", "\n", "\r", "\r\n", '"', '""', '",', "',", ";;;;", "\t\t", "|", "\0", "\ufeff", "\u2028", "\x85", "\x1a", "\x1b[2J",
-    "NULL", "nan", "[]", "{}", "{", "[", '{"text": 1}', "=1+1", "@x", "<script>", "<!--", "&#0;", "&#xd800;", "\u202e", "\U0001f600",
-    "a" * 200_000, "\u0301" * 5_000, "text", "id,text", "From a@b.example\n", "--", "> quoted", "#", "\\", "\\N", "%s", "..", "1e999",
+    "NULL", "nan", "[]", "{}", "{", "[", '{"text": 1}', "=1+1", "@x", "<script>", "<!--", "&#0;", "&#xd800;", "\u202e",
+    "\U0001f600", "a" * 200_000, "\u0301" * 5_000, "text", "id,text", "From a@b.example\n", "--", "> quoted", "#", "\\", "\\N",
+    "%s", "..", "1e999",
 ]  # fmt: skip
 
 
@@ -99,21 +100,23 @@ def test_a_row_reads_the_same_whatever_the_others_hold(tmp_path):
     [
         ("a.csv", f"id,text\n1,{CANARY},3\n"), ("a.csv", f'id,text\n1,"{CANARY}\n'), ("a.csv", f'id,text\n1,"a" {CANARY}\n'),
         ("a.csv", f"1,{CANARY} met me at the station and asked for my name\n2,b\n"), ("a.jsonl", f"{CANARY}\n"),
-        ("a.jsonl", f'{{"text": "{CANARY}"\n'), ("a.jsonl", f'["{CANARY}"]\n{{}}'), ("a.jsonl", f'{{"{CANARY} {CANARY} {CANARY} a b c": 1, "x": 2}}\n'),
+        ("a.jsonl", f'{{"text": "{CANARY}"\n'), ("a.jsonl", f'["{CANARY}"]\n{{}}'), ("a.csv", f"{CANARY}\0"),
+        ("a.jsonl", f'{{"{CANARY} {CANARY} {CANARY} a b c": 1, "x": 2}}\n'), ("a.json", f'[1, "{CANARY}"]'),
         ("a.json", f'{{"text": "{CANARY}"'), ("a.json", f'"{CANARY}"'), ("a.parquet", f"PAR1{CANARY}PAR1"),
-        ("a.xlsx", f"PK\3\4{CANARY}"), ("a.arrow", CANARY), ("a.mbox", CANARY), ("a.csv", f"{CANARY}\0"), ("a.json", f"[1, \"{CANARY}\"]"),
+        ("a.xlsx", f"PK\3\4{CANARY}"), ("a.arrow", CANARY), ("a.mbox", CANARY),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("look", [open_corpus, inspect])
 def test_no_error_quotes_a_text(tmp_path, name, data, look):
     (tmp_path / name).write_text(data)
+    said = ""
     try:
         corpus = look(tmp_path / name)
-        assert look is inspect or CANARY not in f"{corpus!r} {[*corpus]!r}"
+        said = f"{corpus!r} {[*corpus]!r}" if look is open_corpus else ""
     except PubliusError as error:
-        assert CANARY not in str(error)
-        assert len(str(error)) < 500
-        assert CANARY not in str(pickle.loads(pickle.dumps(error)))
+        said = f"{error} {pickle.loads(pickle.dumps(error))}"
+    assert CANARY not in said
+    assert len(said) < 1000
 
 
 def test_a_text_of_16_mb_in_a_table_is_one_document(tmp_path):

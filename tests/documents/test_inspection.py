@@ -141,8 +141,8 @@ def test_an_encoding_by_row_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        (TEXT, "en"), ("火车又晚点了，车站没有工作人员卖票，也没有人开门。", "zh"), ("Die Straßenbahn fährt heute nicht mehr zurück.", "de"),
-        ("short", None), ("12 34 56 78", None),
+        (TEXT, "en"), ("火车又晚点了，车站没有工作人员卖票，也没有人开门。", "zh"),
+        ("Die Straßenbahn fährt heute nicht mehr zurück.", "de"), ("short", None), ("12 34 56 78", None),
     ],
 )  # fmt: skip
 def test_languages(text, language):

@@ -84,7 +84,8 @@ def test_html_gives_what_a_reader_sees(tmp_path, page, expected):
     ],
 )
 def test_mail_of_any_charset_without_what_it_quotes(tmp_path, charset):
-    head = f"From: S <s@post.example>\r\nSubject: =?{charset}?Q?late_train?=\r\nContent-Type: text/plain; charset={charset}\r\n\r\n"
+    head = f"From: S <s@post.example>\r\nSubject: =?{charset}?Q?late_train?=\r\n"
+    head += f"Content-Type: text/plain; charset={charset}\r\n\r\n"
     body = b"caf\xe9 closed.\r\n\r\nOn Monday c@office.example wrote:\r\n> my mortgage\r\n>> was refused\r\n"
     (tmp_path / "a.eml").write_bytes(head.encode() + body)
     text = one(tmp_path / "a.eml")

@@ -15,13 +15,14 @@ from publius.settings import Reading
 
 
 class Given(NamedTuple):
-    """A case: the command line, the arguments for the files, their options, whether they have columns, a free folder."""
+    """A case: the command line, the files, their options, whether they have columns, a free folder, how many documents."""
 
     run: object
     files: list
     options: list
     columned: bool
     folder: object
+    count: int
 
     def call(self, command, *more, code=0):
         ended, out, err = self.run(command, *self.files, *self.options, *more)
@@ -31,7 +32,9 @@ class Given(NamedTuple):
 
 def read(given):
     told = dict(zip(given.options[::2], given.options[1::2], strict=False))
-    reading = Reading(text_field=told.get("--text-field"), quotes=told.get("--quotes", "standard"), lines="--lines" in told)
+    reading = Reading(
+        text_field=told.get("--text-field"), quotes=told.get("--quotes", "standard"), lines="--lines" in told
+    )
     if given.options == ["--lines"]:
         reading = Reading(lines=True)
     corpus = open_corpus(given.files, reading, author_field="author" if given.columned else None)
@@ -64,7 +67,9 @@ def released(command, *settings, output="folder", row="label"):
             rows = _lines(given.call(command, *settings, "--output", "-"))
         else:
             folder = given.folder / "release"
-            given.call(command, *settings, "--format", "jsonl" if output == "folder" else output, "--output", folder)
+            given.call(
+                command, *settings, "--format", "jsonl" if output == "folder" else output, "--output", folder
+            )
             rows = _rows(folder, output)
             manifest = json.loads((folder / "manifest.json").read_bytes())
             assert manifest["documents"] == len(rows)
@@ -86,6 +91,21 @@ def _rows(folder, output):
     return _lines(file.read_text())
 
 
+def summarize(given):
+    settings = "--author-field author --classifier python:lengths:Lengths --epsilon 1 --force"
+    given.call("summarize", *settings.split(), "--output", given.folder / "release")
+    manifest = json.loads((given.folder / "release" / "manifest.json").read_bytes())
+    assert (manifest["kind"], manifest["authors"]) == ("summary", 6)
+    return given.count
+
+
+def evaluate(given):
+    settings = "--author-field author --attackers letters --epsilon 5 --embeddings toy --json"
+    found = json.loads(given.call("evaluate", *settings.split()))
+    assert (found["candidates"], found["kind"]) == (6, "words")
+    return given.count
+
+
 LABEL = ("label", "--classifier", "python:lengths:Lengths", "--epsilon", "3", "--workers", "1")
 OBFUSCATE = ("obfuscate", "--epsilon", "8", "--length", "3", "--embeddings", "toy", "--workers", "1")
 VALUES = ("label", "--field", "status", "--labels", "open,closed", "--epsilon", "3", "--workers", "1")
@@ -99,7 +119,10 @@ COMMANDS = {
     "obfuscate": (released(*OBFUSCATE, row="bag"), None),
     "obfuscate-stdout": (released(*OBFUSCATE, output="-", row="bag"), None),
     "obfuscate-parquet": (released(*OBFUSCATE, output="parquet", row="bag"), None),
+    "summarize": (summarize, "author"),
+    "evaluate": (evaluate, "author"),
 }
-COMMANDS = {
-    name: each for name, each in COMMANDS.items() if name == "read" or find_spec(f"publius.cli.{name.partition('-')[0]}")
-}
+ONE_FILE = {"evaluate"}
+"""Commands that take one file or folder."""
+BUILT = {name for name in COMMANDS if name == "read" or find_spec(f"publius.cli.{name.partition('-')[0]}")}
+COMMANDS = {name: each for name, each in COMMANDS.items() if name in BUILT}

@@ -90,7 +90,10 @@ def docx(path, rows):
 
 def pdf_bytes(*pages):
     """A PDF of pages of text; bytes where a page is a picture with that stamp."""
-    picture = b"<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray/BitsPerComponent 8/Length 1>>stream\nx\nendstream"
+    picture = (
+        b"<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray/BitsPerComponent 8/Length 1>>"
+    )
+    picture += b"stream\nx\nendstream"
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
@@ -103,9 +106,9 @@ def pdf_bytes(*pages):
         drawn = b"BT /F 9 Tf 30 800 Td (" + said.replace(b"(", b"\\(").replace(b")", b"\\)") + b") Tj ET"
         drawn = b"q 500 0 0 700 40 60 cm /I Do Q " + drawn if image else drawn
         own = f"/XObject<</I {4 + 2 * len(pages)} 0 R>>" if image else ""
-        objects.append(
-            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F 3 0 R>>{own}>>/Contents {5 + 2 * n} 0 R>>".encode()
-        )
+        resources = f"/Resources<</Font<</F 3 0 R>>{own}>>"
+        page = f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]{resources}/Contents {5 + 2 * n} 0 R>>"
+        objects.append(page.encode())
         objects.append(b"<</Length %d>>stream\n" % len(drawn) + drawn + b"\nendstream")
     objects.append(picture)
     data, at = bytearray(b"%PDF-1.4\n"), []
@@ -178,4 +181,13 @@ FORMATS = {
 def family(format):
     """Formats that the same code reads."""
     kind = format.partition("-")[0]
-    return {"tsv": "csv", "pipe": "csv", "nested": "jsonl", "arrow": "parquet", "pdf": "docx", "html": "docx", "mbox": "eml", "lines": "txt"}.get(kind, kind)
+    return {
+        "tsv": "csv",
+        "pipe": "csv",
+        "nested": "jsonl",
+        "arrow": "parquet",
+        "pdf": "docx",
+        "html": "docx",
+        "mbox": "eml",
+        "lines": "txt",
+    }.get(kind, kind)
