@@ -26,7 +26,9 @@ WORDS = LINE.vocabulary
 
 
 def texts_of(rows):
-    return [Text(n, " ".join(words), f"a{author}", f"t{topic}") for n, (words, author, topic) in enumerate(rows)]
+    return [
+        Text(n, " ".join(words), f"a{author}", f"t{topic}") for n, (words, author, topic) in enumerate(rows)
+    ]
 
 
 def evaluation_of(texts, epsilon, attackers, folds=3):
@@ -41,7 +43,9 @@ def prepared(texts, epsilon, attackers):
 
     evaluation, words = evaluation_of(texts, epsilon, attackers)
     protected = Protected(Setting("small", epsilon), words, 0)
-    protected.__dict__["lifted"] = type("Lifted", (), {"guarantee": type(protected.kernel.guarantee)(3 * epsilon)})()
+    protected.__dict__["lifted"] = type(
+        "Lifted", (), {"guarantee": type(protected.kernel.guarantee)(3 * epsilon)}
+    )()
     data = evaluation.data
     evaluation._known = [words.words(t.text) for t in (*data.known, *data.teaching)]
     evaluation._known_texts = [joined(each) for each in evaluation._known]
@@ -84,7 +88,10 @@ def test_no_attacker_exceeds_the_ceiling_of_who_is_told_as_much(found, epsilon):
     several = [a for a in {t.author for t in unique} if sum(t.author == a for t in unique) > 1]
     assume(len(several) > 1)
     evaluation, protected = prepared(list(unique), epsilon, ATTACKERS)
-    learned = [len({evaluation.data.known[n].author for n in evaluation._learned(f, "author")}) for f in evaluation.data.folds]
+    learned = [
+        len({evaluation.data.known[n].author for n in evaluation._learned(f, "author")})
+        for f in evaluation.data.folds
+    ]
     assume(min(learned) > 1)
     data = evaluation.data
     ceilings = evaluation._ceilings(protected)
@@ -127,7 +134,10 @@ def test_no_rule_whatever_exceeds_the_exact_one(seed, epsilon):
         assert share <= best + 1e-12
     exponents = np.where(answers[:, None] == answers[None, :], 0.0, epsilon)
     assert best <= worst_case.ceiling_of(exponents, authors, groups) + 1e-12
-    assert worst_case.ceiling_of(exponents, authors, groups) <= worst_case.ceiling_of_epsilon(epsilon, authors, groups) + 1e-12
+    assert (
+        worst_case.ceiling_of(exponents, authors, groups)
+        <= worst_case.ceiling_of_epsilon(epsilon, authors, groups) + 1e-12
+    )
 
 
 def test_the_exact_rule_equals_all_rules_by_brute_force():
@@ -160,10 +170,17 @@ def test_somebody_told_the_topic_has_a_higher_ceiling():
 def test_every_record_of_a_run_is_below_its_ceiling():
     rng = seeded_rng(3)
     texts = [
-        Text(n, " ".join(WORDS[k] for k in rng.choice(4, 3, p=np.roll([0.7, 0.1, 0.1, 0.1], n % 4))), f"a{n % 4}", f"t{n % 2}")
+        Text(
+            n,
+            " ".join(WORDS[k] for k in rng.choice(4, 3, p=np.roll([0.7, 0.1, 0.1, 0.1], n % 4))),
+            f"a{n % 4}",
+            f"t{n % 2}",
+        )
         for n in range(16)
     ]
-    evaluation, _ = prepared([t for n, t in enumerate(texts) if t.text not in [u.text for u in texts[:n]]], 1.0, [])
+    evaluation, _ = prepared(
+        [t for n, t in enumerate(texts) if t.text not in [u.text for u in texts[:n]]], 1.0, []
+    )
     data = evaluation.data
     law = evaluation._law(Protected(Setting("small", 1.0), evaluation.words, 0))
     assert law is not None
@@ -196,20 +213,35 @@ def test_label_figures_are_what_a_simulation_finds():
         drawn = np.array([rng.choice(5, p=row) for row in law])
         named.append(np.mean([places[n] == totals[:, k].argmax() for n, k in enumerate(drawn)]))
         right.append(np.mean([labels[k] == t for k, t in zip(drawn, topics, strict=True)]))
-        picked.append(np.mean([(law[:, k] == law[:, k].max())[n] / (law[:, k] == law[:, k].max()).sum() for n, k in enumerate(drawn)]))
+        picked.append(
+            np.mean(
+                [
+                    (law[:, k] == law[:, k].max())[n] / (law[:, k] == law[:, k].max()).sum()
+                    for n, k in enumerate(drawn)
+                ]
+            )
+        )
     at = [a for a in attempts if a.epsilon == 2.0]
     worst = next(a for a in at if a.attacker == "worst-case" and a.told == ("originals", "mechanism"))
     reader = next(a for a in at if a.attacker == "reader")
-    for mean, simulated in ((worst.identified.value, named), (reader.identified.value, right), (facts["randomized-response, epsilon 2"]["text_named"]["mean"], picked)):
+    for mean, simulated in (
+        (worst.identified.value, named),
+        (reader.identified.value, right),
+        (facts["randomized-response, epsilon 2"]["text_named"]["mean"], picked),
+    ):
         assert mean == pytest.approx(np.mean(simulated), abs=4 * np.std(simulated) / 10)
-    assert reader.clear.value == pytest.approx(np.mean([labels[k] == t for k, t in zip(answers, topics, strict=True)]))
+    assert reader.clear.value == pytest.approx(
+        np.mean([labels[k] == t for k, t in zip(answers, topics, strict=True)])
+    )
     assert facts["randomized-response, epsilon 2"]["noise_changes"] == pytest.approx(4 / (math.exp(2) + 4))
 
 
 def test_labels_have_no_seed_and_no_draw():
     answers, authors, topics = np.array([0, 1, 2, 0]), ["a", "b", "a", "c"], ["x", "y", "z", "x"]
     first = evaluate_labels(dataset(answers, authors, topics), ["x", "y", "z", "other"], answers, [1.0, 5.0])
-    assert first == evaluate_labels(dataset(answers, authors, topics), ["x", "y", "z", "other"], answers, [1.0, 5.0])
+    assert first == evaluate_labels(
+        dataset(answers, authors, topics), ["x", "y", "z", "other"], answers, [1.0, 5.0]
+    )
     assert all(each.exact for each in first[0])
 
 

@@ -36,7 +36,9 @@ def test_the_interval_decides(found, answer, reason):
 
 
 def test_clear_text_that_passes_shows_nothing():
-    (verdict,) = judged([made(hits(1, 100), setting=CLEAR), made(hits(1, 100))], Limits(identified_at_most=0.1))
+    (verdict,) = judged(
+        [made(hits(1, 100), setting=CLEAR), made(hits(1, 100))], Limits(identified_at_most=0.1)
+    )
     assert (verdict.answer, verdict.reason) == ("INCONCLUSIVE", "clear-passes")
 
 
@@ -111,7 +113,8 @@ def test_a_false_fail_is_rare_with_several_limits_attackers_and_settings():
         for epsilon in (1.0, 2.0):
             setting = Setting("laplace", epsilon)
             attempts += [
-                made((rng.random(80) < 0.2).astype(float), setting=setting, attacker=name) for name in ("a", "b", "c")
+                made((rng.random(80) < 0.2).astype(float), setting=setting, attacker=name)
+                for name in ("a", "b", "c")
             ]
             attempts.append(made((rng.random(80) < 0.8).astype(float), setting=setting, task="topic"))
         failed += any(v.answer == "FAIL" for v in judged(attempts, limits))

@@ -118,7 +118,9 @@ def evaluate(
     if sum(chosen) > 1:
         raise UsageError("Choose one of --classifier, --as-is, --protocol and --summary.")
     if limits.given and (as_is or protocol or summary):
-        raise UsageError("Limits are for words and labels: leave them out, or leave out --as-is and --protocol.")
+        raise UsageError(
+            "Limits are for words and labels: leave them out, or leave out --as-is and --protocol."
+        )
     epsilons = _epsilons(epsilon)
     if limits.given and not epsilons:
         raise UsageError("A verdict needs a grid: --epsilon 1,2,5.")
@@ -228,7 +230,17 @@ def _command(public: str, given: dict[str, Any]) -> str:
     """The command line that repeats this, from what differs from the defaults."""
     parts = ["publius", "evaluate", public]
     defaults = {"epsilon": "", "attackers": "", "as_is": False, "folds": 5, "json": False}
-    for name in ("epsilon", "classifier", "attackers", "protocol", "as_is", "summary", "topic_field", "role_field", "folds"):
+    for name in (
+        "epsilon",
+        "classifier",
+        "attackers",
+        "protocol",
+        "as_is",
+        "summary",
+        "topic_field",
+        "role_field",
+        "folds",
+    ):
         if given[name] != defaults.get(name):
             parts += [f"--{name.replace('_', '-')}", *([] if given[name] is True else [str(given[name])])]
     for group in (given["words"], given["asked"], given["reading"], given["people"]):

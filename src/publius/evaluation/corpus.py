@@ -60,7 +60,9 @@ class Dataset:
     @property
     def folds(self) -> tuple[int | None, ...]:
         """The parts that are attacked one after the other; one that is None where the texts are in none."""
-        return tuple(sorted({text.fold for text in self.attacked}, key=lambda each: -1 if each is None else each))
+        return tuple(
+            sorted({text.fold for text in self.attacked}, key=lambda each: -1 if each is None else each)
+        )
 
     def facts(self) -> dict[str, Any]:
         """For results.json."""
@@ -100,9 +102,12 @@ def read_texts(
             )
         texts.append(
             Text(
-                document.row, document.text, author_key(document.author),
-                _value(document.fields.get(topic)) if topic else None, kind or "unknown",
-            )  # fmt: skip
+                document.row,
+                document.text,
+                author_key(document.author),
+                _value(document.fields.get(topic)) if topic else None,
+                kind or "unknown",
+            )
         )
     if role and not any(text.role == "known" for text in texts):
         texts = [replace(text, role="unknown") for text in texts]
@@ -137,7 +142,9 @@ def split(texts: Sequence[Text], sha256: tuple[str, ...] = (), folds: int = FOLD
     if known:
         attacked = [text for text in kept if text.role == "unknown" and text.author]
         if len({text.author for text in attacked}) < 2:
-            raise DocumentError("Fewer than two authors have a text with the role unknown. Give texts of more authors.")
+            raise DocumentError(
+                "Fewer than two authors have a text with the role unknown. Give texts of more authors."
+            )
         return Dataset(
             tuple(known), tuple(attacked), tuple(text for text in kept if text.role == "topic"),
             f"known and attacked by the column of roles{said}", sha256,
@@ -148,7 +155,7 @@ def split(texts: Sequence[Text], sha256: tuple[str, ...] = (), folds: int = FOLD
 def _crossed(texts: Sequence[Text], said: str, sha256: tuple[str, ...], folds: int) -> Dataset:
     """The texts of an author, one topic after the other, go to the folds in turn: each has as many of each as can be."""
     several = Counter(text.author for text in texts if text.author and text.role == "unknown")
-    chosen = [text for text in texts if several[text.author] > 1]
+    chosen = [text for text in texts if several[text.author or ""] > 1]
     if len({text.author for text in chosen}) < 2:
         raise DocumentError(
             "No two authors have two texts each, so nobody can be identified by another text. Use --author-field, or "
@@ -163,7 +170,7 @@ def _crossed(texts: Sequence[Text], said: str, sha256: tuple[str, ...], folds: i
         for text in sorted(groups[author], key=lambda each: each.topic or ""):
             attacked.append(replace(text, fold=turn % folds))
             turn += 1
-    others = [text for text in texts if several[text.author] <= 1]
+    others = [text for text in texts if several[text.author or ""] <= 1]
     lone = f"; {how_many(len(others), 'text')} of authors with one text not attacked" if others else ""
     return Dataset(
         tuple(attacked), tuple(attacked), tuple(text for text in others if text.topic is not None),
@@ -173,7 +180,9 @@ def _crossed(texts: Sequence[Text], said: str, sha256: tuple[str, ...], folds: i
 
 def everybody(texts: Sequence[Text], sha256: tuple[str, ...] = ()) -> Dataset:
     """Every text attacked, none known: what is told of labels is closed form. A text without an author is its own."""
-    attacked = tuple(replace(text, author=text.author or f"text {text.row}") for text in texts if text.role != "topic")
+    attacked = tuple(
+        replace(text, author=text.author or f"text {text.row}") for text in texts if text.role != "topic"
+    )
     if len({text.author for text in attacked}) < 2:
         raise DocumentError("An evaluation needs texts of two authors at least.")
     return Dataset((), attacked, (), "every text", sha256)

@@ -81,7 +81,9 @@ class Tried:
         from publius.mechanisms.registry import make_kernel
 
         if self.unknown == "reject":
-            raise UsageError("An evaluation protects every text as a release does: --unknown unk or drop, or keep.")
+            raise UsageError(
+                "An evaluation protects every text as a release does: --unknown unk or drop, or keep."
+            )
         given, parameters = self.embeddings, self._parameters()
         embeddings = given if isinstance(given, Embeddings) else Embeddings.load(given)
         made: dict[str, Any] = {}
@@ -103,20 +105,31 @@ class Tried:
 
         kinds = {name: kernel_class(name) for name in self.mechanisms}
         takes = {name: {each.name for each in declared(kind.Parameters)} for name, kind in kinds.items()}
-        lost = [each for each in self.parameters if not any(each.partition("=")[0] in own for own in takes.values())]
+        lost = [
+            each
+            for each in self.parameters
+            if not any(each.partition("=")[0] in own for own in takes.values())
+        ]
         return {
-            name: parse_set(kind, [each for each in self.parameters if each in lost or each.partition("=")[0] in takes[name]])
+            name: parse_set(
+                kind,
+                [each for each in self.parameters if each in lost or each.partition("=")[0] in takes[name]],
+            )
             for name, kind in kinds.items()
         }
 
 
-def of_words(public: Public, tried: Tried, attackers: Sequence[str] = (), limits: Limits = Limits()) -> Results:
+def of_words(
+    public: Public, tried: Tried, attackers: Sequence[str] = (), limits: Limits = Limits()
+) -> Results:
     """Attack the words of protected public texts; with ``limits`` a calibration: the first setting that passes."""
     names = checked_names(attackers)
     data, settings = public.dataset(), tried.settings()
     few = too_few(limits, settings, len(set(data.authors))) if limits.given else []
     if few:
-        return _results(public, "words", data, limits=limits.given, verdict="INCONCLUSIVE", verdicts=tuple(few))
+        return _results(
+            public, "words", data, limits=limits.given, verdict="INCONCLUSIVE", verdicts=tuple(few)
+        )
     words = tried.words(LENGTH)
     evaluation = Evaluation(data, words, settings, names, tried.draws, tried.seed)
     attempts = evaluation.run()
@@ -131,7 +144,9 @@ def of_words(public: Public, tried: Tried, attackers: Sequence[str] = (), limits
     )  # fmt: skip
 
 
-def of_labels(public: Public, classifier: Any, epsilons: Sequence[float], limits: Limits = Limits()) -> Results:
+def of_labels(
+    public: Public, classifier: Any, epsilons: Sequence[float], limits: Limits = Limits()
+) -> Results:
     """What rows of a label release say of authors and topics, in closed form."""
     from publius.evaluation.labels import evaluate_labels
 
@@ -143,7 +158,9 @@ def of_labels(public: Public, classifier: Any, epsilons: Sequence[float], limits
     settings = [Setting("randomized-response", epsilon) for epsilon in epsilons]
     few = too_few(limits, settings, len(set(data.authors))) if limits.given else []
     if few:
-        return _results(public, "labels", data, limits=limits.given, verdict="INCONCLUSIVE", verdicts=tuple(few))
+        return _results(
+            public, "labels", data, limits=limits.given, verdict="INCONCLUSIVE", verdicts=tuple(few)
+        )
     answers = classifier.answers([text.text for text in data.attacked])
     attempts, facts = evaluate_labels(data, classifier.labels, answers, epsilons)
     verdicts = judged(attempts, limits) if limits.given and settings else []
@@ -167,7 +184,12 @@ def of_texts_as_they_are(public: Public, attackers: Sequence[str] = ()) -> Resul
 
 
 def of_paper(
-    public: Public, tried: Tried, *, koppel: str = "koppel", topical: str = "fasttext", workers: int | None = None
+    public: Public,
+    tried: Tried,
+    *,
+    koppel: str = "koppel",
+    topical: str = "fasttext",
+    workers: int | None = None,
 ) -> Results:
     """The paper's Table 1, whole."""
     from publius.evaluation.paper import EPSILONS, table1

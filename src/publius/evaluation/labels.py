@@ -46,17 +46,31 @@ def evaluate_labels(
             exact = worst_case.exact_success(law, authors, groups)
             attempts.append(
                 attempt(
-                    LABEL, ["texts", "mechanism", *known], "author", setting, authors,
-                    by_other_texts(law, authors, groups), without, clear=by_other_texts(clear, authors, groups),
-                    ceiling=float(exact.mean()), **common,
-                )  # fmt: skip
+                    LABEL,
+                    ["texts", "mechanism", *known],
+                    "author",
+                    setting,
+                    authors,
+                    by_other_texts(law, authors, groups),
+                    without,
+                    clear=by_other_texts(clear, authors, groups),
+                    ceiling=float(exact.mean()),
+                    **common,
+                )
             )
             attempts.append(
                 attempt(
-                    "worst-case", ["originals", "mechanism", *known], "author", setting, authors, exact, without,
+                    "worst-case",
+                    ["originals", "mechanism", *known],
+                    "author",
+                    setting,
+                    authors,
+                    exact,
+                    without,
                     clear=worst_case.exact_success(clear, authors, groups),
-                    ceiling=worst_case.ceiling_of_epsilon(epsilon, authors, groups), **common,
-                )  # fmt: skip
+                    ceiling=worst_case.ceiling_of_epsilon(epsilon, authors, groups),
+                    **common,
+                )
             )
         attempts += _accuracy(data, labels, law, clear, setting)
     return attempts, facts
@@ -113,15 +127,27 @@ def _accuracy(
     groups = np.zeros(len(right), np.int64)
     return [
         attempt(
-            "reader", (), "topic", setting, data.authors, np.where(known, law[rows, right], 0.0),
-            worst_case.baseline(named, groups), clear=np.where(known, clear[rows, right], 0.0),
-            candidates=float(len(set(named))), ceiling=1.0, exact=True,
-        )  # fmt: skip
+            "reader",
+            (),
+            "topic",
+            setting,
+            data.authors,
+            np.where(known, law[rows, right], 0.0),
+            worst_case.baseline(named, groups),
+            clear=np.where(known, clear[rows, right], 0.0),
+            candidates=float(len(set(named))),
+            ceiling=1.0,
+            exact=True,
+        )
     ]
 
 
 def _facts(
-    law: Float64Array, answers: IndexArray, labels: Sequence[str], epsilon: float, topics: Sequence[str | None]
+    law: Float64Array,
+    answers: IndexArray,
+    labels: Sequence[str],
+    epsilon: float,
+    topics: Sequence[str | None],
 ) -> dict[str, Any]:
     size, texts = len(labels), len(answers)
     kept = float(law[0, answers[0]])

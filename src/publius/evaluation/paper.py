@@ -181,7 +181,10 @@ def _protected(state: _State, cell: _Cell) -> list[list[str]]:
     for own, places, drawn in zip(state.attacked, placed, outputs, strict=True):
         new = iter(drawn.tolist())
         found.append(
-            [word if place is None else vocabulary[next(new)] for word, place in zip(own, places, strict=True)]
+            [
+                word if place is None else vocabulary[next(new)]
+                for word, place in zip(own, places, strict=True)
+            ]
         )
     return found
 
@@ -198,9 +201,7 @@ def _topic_votes(state: _State, found: Sequence[tuple[float, int]]) -> Float64Ar
     return topical.votes(found, 5)
 
 
-def _neighbours(
-    state: _State, setting: Setting, text: int, found: Sequence[tuple[float, int]]
-) -> Neighbours:
+def _neighbours(state: _State, setting: Setting, text: int, found: Sequence[tuple[float, int]]) -> Neighbours:
     closest = np.full(len(state.transport.classes_), np.inf)
     for distance, place in found:
         label = state.transport.labels_[place]
@@ -229,18 +230,29 @@ def _paper(
             labels = state.topics if task == "topic" else state.authors
             attempts.append(
                 attempt(
-                    column, ["texts"], task, setting, state.authors,
-                    np.mean([found.shares[column] for found in own], axis=0), worst_case.baseline(labels, everybody),
-                    clear=done[0].shares[column], candidates=float(len(set(labels))), ceiling=1.0, draws=len(own),
+                    column,
+                    ["texts"],
+                    task,
+                    setting,
+                    state.authors,
+                    np.mean([found.shares[column] for found in own], axis=0),
+                    worst_case.baseline(labels, everybody),
+                    clear=done[0].shares[column],
+                    candidates=float(len(set(labels))),
+                    ceiling=1.0,
+                    draws=len(own),
                     judged=False,
-                )  # fmt: skip
+                )
             )
     facts = {
         "koppel": koppel, "topical": topical, "unknown_words_pass": state.words.unknown == "keep",
         "unknown_share": _unknown_share(state),
     }  # fmt: skip
     if getattr(state.topical, "validation_", None) is not None:
-        facts |= {"validation": state.topical.validation_, "validation_texts": state.topical.validation_texts_}
+        facts |= {
+            "validation": state.topical.validation_,
+            "validation_texts": state.topical.validation_texts_,
+        }
     return Paper(state.words.length, tuple(attempts), tuple(neighbours), first, changed, facts)
 
 
@@ -275,5 +287,3 @@ def table_tex(attempts: Sequence[Attempt]) -> str:
             row.append(f"{value:.3g} [{low:.1f}, {high:.1f}]")
         lines.append(" & ".join(row) + r" \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
-
-

@@ -54,7 +54,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         task: what it names; "topic" measures what a release is good for.
         identified: the share of texts whose author (or topic) it names.
         clear: the same on the same texts at the same length, unprotected.
-        baseline: what is named without the row, by who knows how often authors write and, where the attacker knows it, the topic.
+        baseline: what is named without the row, by who knows how often authors write, and the topic where the attacker does.
         advantage: identified minus baseline, on the same texts.
         candidates: among how many one is named, the mean over texts.
         ceiling: nobody told as much is expected to identify more from one row.
@@ -116,6 +116,7 @@ def attempt(
         return tuple(np.round(np.bincount(places, numbers) / sizes, 9).tolist())
 
     told = tuple(each for each in TOLD if each in told)
+    more["ceiling"] = float(more["ceiling"])
     return Attempt(
         attacker=attacker, told=told, knows=", ".join(TOLD[each] for each in told), task=task,
         mechanism=setting.mechanism, epsilon=setting.epsilon,

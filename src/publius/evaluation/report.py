@@ -9,7 +9,7 @@ from typing import Any, Final
 from publius.evaluation.records import CLEAR, Attempt, Results, Setting, encoded
 from publius.evaluation.verdict import REASONS
 from publius.files import AnyPath, new_folder, write_file
-from publius.pages.page import percent
+from publius.privacy.promise import percent
 
 RESULTS: Final = "results.json"
 REPORT: Final = "report.html"
@@ -48,7 +48,9 @@ def headline(results: Results) -> str:
             f"{percent(named.baseline.value)} is known anyway."
         )
     setting = "clear text" if named.setting == CLEAR else f"epsilon {named.epsilon:g}"
-    clear = "" if named.clear is None or named.setting == CLEAR else f", {percent(named.clear.value)} unprotected"
+    clear = (
+        "" if named.clear is None or named.setting == CLEAR else f", {percent(named.clear.value)} unprotected"
+    )
     start = f"{results.verdict}: at" if results.verdict else "At"
     return (
         f"{start} {setting} the strongest attacker identifies the author for {percent(named.identified.value)} {of}"
@@ -116,10 +118,13 @@ def curve(results: Results) -> list[dict[str, Any]]:
         if named is not None:
             rows.append(
                 {
-                    "setting": setting, "identified": named.identified, "advantage": named.advantage,
-                    "baseline": named.baseline, "topic": None if best is None else best.identified,
+                    "setting": setting,
+                    "identified": named.identified,
+                    "advantage": named.advantage,
+                    "baseline": named.baseline,
+                    "topic": None if best is None else best.identified,
                     "answer": "" if verdict is None else verdict.answer,
-                }  # fmt: skip
+                }
             )
     return rows
 
@@ -152,14 +157,14 @@ def page_facts(results: Results) -> dict[str, Any]:
             {
                 "setting": each.setting.name, "answer": each.answer, "reason": REASONS[each.reason],
                 "decided": _decided(each),
-            }  # fmt: skip
+            }
             for each in results.verdicts
         ],
         "main": main_attempts(results), "attempts": results.attackers,
         "scope": "Measured on these public texts; other texts may differ." if not results.as_is else "Measured on these texts.",
         "neighbours": results.facts.get("neighbours", []), "first_words": results.facts.get("first_words", {}),
         "tables": _tables(results), "command": results.command, "facts": _lines(results),
-    }  # fmt: skip
+    }
 
 
 def _series(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -188,7 +193,14 @@ def _series(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _dot(each: Attempt, kind: str) -> dict[str, Any]:
-    marks = [{"value": each.identified.value, "low": each.identified.low, "high": each.identified.high, "tone": "a"}]
+    marks = [
+        {
+            "value": each.identified.value,
+            "low": each.identified.low,
+            "high": each.identified.high,
+            "tone": "a",
+        }
+    ]
     if each.clear is not None and kind != "as-is":
         marks.append({"value": each.clear.value, "low": each.clear.low, "high": each.clear.high, "tone": "b"})
     marks.append({"value": each.baseline.value, "tone": "c"})
@@ -225,10 +237,15 @@ def _tables(results: Results) -> list[tuple[str, list[list[str]]]]:
 
 def _lines(results: Results) -> list[str]:
     data = results.data
-    lines = [f"Texts: {data.get('attacked', 0):,} attacked, {data.get('known', 0):,} known; {data.get('split', '')}."]
+    lines = [
+        f"Texts: {data.get('attacked', 0):,} attacked, {data.get('known', 0):,} known; {data.get('split', '')}."
+    ]
     lines += [f"{each.get('name')}: sha256 {each.get('sha256', '')[:16]}" for each in results.public]
     lines += [f"File: sha256 {digest[:16]}" for digest in data.get("sha256", [])]
-    lines += [f"Words changed at {name}: {percent(share)}" for name, share in results.facts.get("changed", {}).items()]
+    lines += [
+        f"Words changed at {name}: {percent(share)}"
+        for name, share in results.facts.get("changed", {}).items()
+    ]
     return [*lines, f"Publius {results.publius_version}"]
 
 
@@ -239,13 +256,16 @@ def paper_rows(results: Results) -> list[dict[str, Any]]:
     rows = []
     for setting in dict.fromkeys(each.setting for each in results.attackers):
         own = {each.attacker: each for each in results.attackers if each.setting == setting}
-        cells = [dict(zip(("correct", "low", "high"), correct(own[column]), strict=True)) for column in COLUMNS]
+        cells = [
+            dict(zip(("correct", "low", "high"), correct(own[column]), strict=True)) for column in COLUMNS
+        ]
         cells = [{name: round(value, 1) for name, value in cell.items()} for cell in cells]
         rows.append(
             {
-                "epsilon": "none" if setting.epsilon is None else f"{setting.epsilon:g}", "cells": cells,
+                "epsilon": "none" if setting.epsilon is None else f"{setting.epsilon:g}",
+                "cells": cells,
                 "changed": results.facts["changed"][setting.name],
-            }  # fmt: skip
+            }
         )
     return rows
 
@@ -254,9 +274,7 @@ def _paper_words(results: Results) -> str:
     facts = results.facts
     said = f"DRtopic is {facts['topical']}"
     if "validation" in facts:
-        said += (
-            f", right for {percent(facts['validation'])} of {facts['validation_texts']:,} training texts held out"
-        )
+        said += f", right for {percent(facts['validation'])} of {facts['validation_texts']:,} training texts held out"
     passing = (
         f" Words without a vector ({percent(facts['unknown_share'])}) pass unchanged, as in the paper."
         if facts["unknown_words_pass"]

@@ -28,7 +28,7 @@ from publius.evaluation.attackers import (
     told_of,
 )
 from publius.evaluation.corpus import Dataset, Text
-from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
+from publius.evaluation.records import CLEAR, Attempt, Setting, Task, attempt
 from publius.files.progress import advance, stage
 from publius.noise.randomness import RunKey
 from publius.settings import UnknownPolicy
@@ -37,6 +37,9 @@ from publius.text.bag import Bag, Encoding, words_of
 if TYPE_CHECKING:
     from publius.embeddings.embeddings import Embeddings
     from publius.evaluation.attackers.informed import Transition
+
+Hits = Mapping[tuple[str, Task, bool], Float64Array]
+"""For each attacker, task, and whether it is told the topics: how often each text's label is named."""
 
 COPIES: Final = 3
 """Protected versions of each known text that an adaptive attacker learns from; its own draws are free."""
@@ -59,7 +62,11 @@ class Words:
     def encoding(self, length: int | None = None) -> Encoding:
         """How a text is read: all of its words, or its first ``length``."""
         return Encoding.of(
-            self.embeddings.tokenizer, length=length, unknown=self.unknown, stop_words=self.stop_words, padded=False
+            self.embeddings.tokenizer,
+            length=length,
+            unknown=self.unknown,
+            stop_words=self.stop_words,
+            padded=False,
         )
 
     def words(self, text: str, length: int | None = None) -> list[str]:
@@ -77,8 +84,9 @@ class Words:
 class AsIs:
     """Texts as they stand, all of their words, marks and capitals, for attacks on what was made anonymous elsewhere."""
 
-    embeddings: None = None
+    embeddings: Any = None
     length: int = 0
+    stop_words: str = "none"
     unknown: UnknownPolicy = "keep"
     metric: Any = "euclidean"
 
@@ -102,18 +110,17 @@ class Protected:
     bags: list[list[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        given = self.setting.mechanism is not None and self.setting.epsilon is not None
-        if given and isinstance(self.words, Words):
-            self.kernel = self.words.make_kernel(self.setting.mechanism, self.setting.epsilon)
+        name, epsilon = self.setting.mechanism, self.setting.epsilon
+        if name is not None and epsilon is not None and isinstance(self.words, Words):
+            self.kernel = self.words.make_kernel(name, epsilon)
 
     @cached_property
     def lifted(self) -> Any:
         """The mechanism on documents."""
         from publius.mechanisms.lifted import Lifted
 
-        return Lifted(
-            self.kernel, self.words.length, unknown=self.words.unknown, stop_words=self.words.stop_words
-        )
+        words = self.words
+        return Lifted(self.kernel, words.length, unknown=words.unknown, stop_words=words.stop_words)
 
     def released(self, texts: Sequence[Text], draw: int) -> list[str]:
         """Each text as released, or as its own first N words, as attackers read it."""
@@ -122,7 +129,9 @@ class Protected:
         if self.kernel is None:
             return [self.words.clear(text.text) for text in texts]
         found = self.lifted.protect(
-            [text.text for text in texts], [text.row for text in texts], RunKey.seeded(1_000 * self.seed + draw)
+            [text.text for text in texts],
+            [text.row for text in texts],
+            RunKey.seeded(1_000 * self.seed + draw),
         )
         return [joined([*outcome.bag.words()]) for outcome in found.outcomes]
 
@@ -142,7 +151,10 @@ class Protected:
         drawn = iter(self.transition.sample(inside, RunKey.seeded(self.seed).rng(name)).tolist())
         vocabulary = self.words.embeddings.vocabulary
         return joined(
-            [word if place is None else vocabulary[next(drawn)] for word, place in zip(words, placed, strict=True)]
+            [
+                word if place is None else vocabulary[next(drawn)]
+                for word, place in zip(words, placed, strict=True)
+            ]
         )
 
 
@@ -179,7 +191,7 @@ class Evaluation:
                     f"Row {text.row + 1} has no word that counts. Leave it out, or use other --stop-words."
                 )
         self._models: dict[tuple[int | None, str, str], Any] = {}
-        before: dict[tuple[str, str, bool], Float64Array] = {}
+        before: Hits = {}
         with stage("attacking"):
             for done, setting in enumerate((CLEAR, *self.settings)):
                 advance(done, len(self.settings) + 1)
@@ -191,14 +203,14 @@ class Evaluation:
 
     # Counting -----------------------------------------------------------------------------------------
 
-    def _hits(self, protected: Protected) -> dict[tuple[str, str, bool], Float64Array]:
+    def _hits(self, protected: Protected) -> Hits:
         """For each attacker, task and whether it is told the topics: how often each text's label is named."""
         data = self.data
         draws = 1 if protected.kernel is None else self.draws
         released = protected.bags = [protected.released(data.attacked, draw) for draw in range(draws)]
         self.changed[protected.setting.name] = changed_share(self._whole, released)
         copies = self._copies(protected)
-        found: dict[tuple[str, str, bool], Float64Array] = {}
+        found: dict[tuple[str, Task, bool], Float64Array] = {}
         for name in self.attackers:
             if name == WORST_CASE:
                 continue
@@ -301,8 +313,8 @@ class Evaluation:
     # Records ------------------------------------------------------------------------------------------
 
     def _records(
-        self, protected: Protected, hits: Mapping[tuple[str, str, bool], Float64Array],
-        before: Mapping[tuple[str, str, bool], Float64Array],
+        self, protected: Protected, hits: Hits,
+        before: Hits,
     ) -> list[Attempt]:  # fmt: skip
         data, found = self.data, list[Attempt]()
         topics = data.topics
@@ -312,12 +324,18 @@ class Evaluation:
             labels = data.authors if task == "author" else [text.topic or "" for text in data.attacked]
             found.append(
                 attempt(
-                    name, (*told_of(name), *(["topic"] if told else [])), task, protected.setting, data.authors, values,  # type: ignore[arg-type]
-                    worst_case.baseline(labels, groups), clear=before.get((name, task, told), values),
+                    name,
+                    (*told_of(name), *(["topic"] if told else [])),
+                    task,
+                    protected.setting,
+                    data.authors,
+                    values,
+                    worst_case.baseline(labels, groups),
+                    clear=before.get((name, task, told), values),
                     candidates=worst_case.candidates_of(labels, groups),
                     ceiling=ceilings[told] if task == "author" else 1.0,
                     draws=1 if protected.kernel is None else self.draws,
-                )  # fmt: skip
+                )
             )
         if WORST_CASE in self.attackers:
             found += self._worst_case(protected, ceilings)
@@ -349,7 +367,11 @@ class Evaluation:
         from publius.distances.ground import is_line
         from publius.distances.pairwise import pairwise_distances
 
-        if protected.kernel is None or self.words.unknown == "keep" or protected.kernel.guarantee.evidence == "none":
+        if (
+            protected.kernel is None
+            or self.words.unknown == "keep"
+            or protected.kernel.guarantee.evidence == "none"
+        ):
             return None
         metric, embeddings = protected.kernel.metric, self.words.embeddings
         if len(self.data.attacked) > worst_case.MOST_COMPARED and not is_line(metric, embeddings.dimension):
@@ -416,13 +438,20 @@ class Evaluation:
         same = _equal_scores([self._whole[n] for n in chosen])
         return [
             attempt(
-                WORST_CASE, (*told_of(WORST_CASE), *(["topic"] if each else [])), "author", protected.setting, authors,
-                values[each], worst_case.baseline(authors, groups),
+                WORST_CASE,
+                (*told_of(WORST_CASE), *(["topic"] if each else [])),
+                "author",
+                protected.setting,
+                authors,
+                values[each],
+                worst_case.baseline(authors, groups),
                 clear=worst_case.author_success(same, authors, groups),
-                candidates=worst_case.candidates_of(authors, groups), draws=draws,
+                candidates=worst_case.candidates_of(authors, groups),
+                draws=draws,
                 ceiling=ceilings[each] if len(chosen) == len(data.attacked) else 1.0,
-                exact=law is not None or protected.kernel is None, judged=False,
-            )  # fmt: skip
+                exact=law is not None or protected.kernel is None,
+                judged=False,
+            )
             for each, groups in told.items()
         ]
 
@@ -434,7 +463,13 @@ class Evaluation:
         every = self._attacked_places()
         texts = [every[n] if len(every[n]) else np.zeros(1, np.int64) for n in chosen]
         released = [
-            np.array([p for p in places_of(protected.bags[draw][n].split(), self.words.embeddings) if p is not None])
+            np.array(
+                [
+                    p
+                    for p in places_of(protected.bags[draw][n].split(), self.words.embeddings)
+                    if p is not None
+                ]
+            )
             for n in chosen
         ]
         if protected.transition.exact:
@@ -444,11 +479,12 @@ class Evaluation:
 
     # Checks -------------------------------------------------------------------------------------------
 
-    def _tasks(self, name: str) -> list[str]:
+    def _tasks(self, name: str) -> list[Task]:
         every = (*self.data.known, *self.data.teaching)
         topics = {text.topic for text in every} - {None}
         able = self.data.topics is not None and len(topics) > 1
-        return [task for task in tasks_of(name) if task == "author" or able]
+        tasks: tuple[Task, ...] = ("author", "topic")
+        return [task for task in tasks if task in tasks_of(name) and (task == "author" or able)]
 
     def _check(self) -> None:
         """What an attacker needs of the texts is judged before anything is drawn, by the texts before they are cut."""

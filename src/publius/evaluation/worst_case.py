@@ -92,7 +92,9 @@ def exact_success(law: Float64Array, authors: Sequence[str], groups: IndexArray)
     return found
 
 
-def ceiling_of(exponents: Float64Array, authors: Sequence[str], groups: IndexArray, delta: float = 0.0) -> float:
+def ceiling_of(
+    exponents: Float64Array, authors: Sequence[str], groups: IndexArray, delta: float = 0.0
+) -> float:
     """The success that nobody told as much exceeds, by the guarantee alone: the mean over texts.
 
     ``exponents`` are those of the guarantee between each two texts, shape (n, n). Whatever is seen is at least exp(-x) times
@@ -147,7 +149,7 @@ def bag_laws(rows: Sequence[Float64Array]) -> tuple[list[tuple[int, ...]], Float
     so the sum over orders is never written out.
     """
     size, vocabulary = rows[0].shape
-    bags = list(combinations_with_replacement(range(vocabulary), size))
+    bags: list[tuple[int, ...]] = list(combinations_with_replacement(range(vocabulary), size))
     laws = np.zeros((len(rows), len(bags)))
     for place, words in enumerate(rows):
         law: Mapping[tuple[int, ...], float] = {(): 1.0}
@@ -162,7 +164,9 @@ def bag_laws(rows: Sequence[Float64Array]) -> tuple[list[tuple[int, ...]], Float
     return bags, laws
 
 
-def mixture_scores(texts: Sequence[IndexArray], released: Sequence[IndexArray], transition: Transition) -> Float64Array:
+def mixture_scores(
+    texts: Sequence[IndexArray], released: Sequence[IndexArray], transition: Transition
+) -> Float64Array:
     """How likely each released bag is under each candidate text (ln), shape (bags, texts); both are places of words.
 
     The released words are taken for independent draws from the text's own words pushed through the mechanism. That ignores
@@ -205,7 +209,10 @@ def _decays(kernel: Any) -> list[tuple[int, float]]:
 
 
 def _by_distance(
-    texts: Sequence[IndexArray], released: Sequence[IndexArray], kernel: Any, decays: Sequence[tuple[int, float]]
+    texts: Sequence[IndexArray],
+    released: Sequence[IndexArray],
+    kernel: Any,
+    decays: Sequence[tuple[int, float]],
 ) -> list[Float64Array]:
     seen, counts = _counted(released)
     vectors = kernel.embeddings.vectors
@@ -230,7 +237,7 @@ def _counted(released: Sequence[IndexArray]) -> tuple[IndexArray, Any]:
 
 
 def author_success(scores: Float64Array, authors: Sequence[str], groups: IndexArray) -> Float64Array:
-    """From ln likelihoods of each bag under each text, shape (n, n): how often each bag's author is named, ties by expectation."""
+    """How often each bag's author is named, ties by expectation, from ln likelihoods under each text, shape (n, n)."""
     from scipy.special import logsumexp
 
     places, found = _author_places(authors), np.zeros(len(authors))

@@ -129,7 +129,9 @@ def make_attacker(name: str) -> Any:
     head, *parameters = base.split(":")
     if head not in KINDS:
         known = ", ".join((*KINDS, INFORMED, WORST_CASE))
-        raise UsageError(f"no attacker {name!r:.60}. Choose from {known}, adaptive-NAME, or python:MODULE:CLASS.")
+        raise UsageError(
+            f"no attacker {name!r:.60}. Choose from {known}, adaptive-NAME, or python:MODULE:CLASS."
+        )
     with extra("evaluation", "scikit-learn"):
         import sklearn  # noqa: F401
     made = KINDS[head].make()
@@ -158,7 +160,9 @@ def _value(text: str) -> Any:
 def _own(name: str) -> Any:
     found = object_at(name, working_folder=True)
     if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict")):
-        raise PolicyError(f"{name} is no attacker: it needs a class with fit(texts, authors) and predict(texts)")
+        raise PolicyError(
+            f"{name} is no attacker: it needs a class with fit(texts, authors) and predict(texts)"
+        )
     keep_unheard(found, "attacker", ("fit", "predict", "decision_function", "predict_proba"))
     try:
         return found()
@@ -166,7 +170,9 @@ def _own(name: str) -> Any:
         raise PolicyError(f"the attacker {name} cannot be made: {place_of(error)}") from error
 
 
-def fitted(estimator: Any, texts: Sequence[str], labels: Sequence[str], lengths: Sequence[int] | None = None) -> Any:
+def fitted(
+    estimator: Any, texts: Sequence[str], labels: Sequence[str], lengths: Sequence[int] | None = None
+) -> Any:
     """``estimator`` fitted; ``lengths`` are the words of each text before it was cut, for those who ask for them."""
     with unheard(type(estimator), f"the attacker {type(estimator).__name__}"):
         if getattr(estimator, "takes_lengths", False):

@@ -56,8 +56,8 @@ class FastText(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             held = np.arange(len(texts)) % every == every - 1
             known = [place for place in range(len(texts)) if not held[place]]
             self.model_ = self._trained([texts[at] for at in known], [labels[at] for at in known])
-            found = self.predict([texts[at] for at in np.flatnonzero(held)])
-            truth = np.array([labels[at] for at in np.flatnonzero(held)])
+            found = self.predict([texts[at] for at in np.flatnonzero(held).tolist()])
+            truth = np.array([labels[at] for at in np.flatnonzero(held).tolist()])
             self.validation_, self.validation_texts_ = float((found == truth).mean()), len(truth)
         self.model_ = self._trained(texts, labels)
         return self
@@ -90,7 +90,9 @@ class FastText(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             if self.vectors is not None:
                 from publius.embeddings.embeddings import Embeddings
 
-                vectors = self.vectors if isinstance(self.vectors, Embeddings) else Embeddings.load(self.vectors)
+                vectors = (
+                    self.vectors if isinstance(self.vectors, Embeddings) else Embeddings.load(self.vectors)
+                )
                 given["pretrainedVectors"] = files.enter_context(_file_of(_as_text(vectors)))
                 dimension = vectors.dimension
             return fasttext.train_supervised(

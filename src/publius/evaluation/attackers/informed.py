@@ -55,7 +55,9 @@ class ExactTransition(Transition):
         """See `Transition.push`."""
         if hasattr(self._kernel, "pushed") and len(words) * 4 > self._size:
             whole = np.zeros((len(distributions), self._size))
-            for column, word in enumerate(words.tolist()):  # the unknown token may share its place with a word
+            for column, word in enumerate(
+                words.tolist()
+            ):  # the unknown token may share its place with a word
                 whole[:, word] += distributions[:, column]
             return np.asarray(self._kernel.pushed(whole))
         result = np.zeros((len(distributions), self._size))
@@ -89,7 +91,8 @@ class EstimatedTransition(Transition):
         ends = np.cumsum([0, *(len(places) for places, _ in held)])
         values = np.concatenate([counts / counts.sum() for _, counts in held])
         rows = csr_array(
-            (values, np.concatenate([places for places, _ in held]), ends), (len(words), self._kernel.embeddings.size)
+            (values, np.concatenate([places for places, _ in held]), ends),
+            (len(words), self._kernel.embeddings.size),
         )
         return np.asarray((rows.T @ distributions.T).T)
 
@@ -148,7 +151,9 @@ class Informed(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         shares = smoothed_shares(class_sums(counts, labels, self.classes_), self.prior_words)
         places = np.array([-1 if place is None else place for place in places_of(names, self.embeddings)])
         inside, outside = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
-        self.passed_ = {names[at]: self.embeddings.size + column for column, at in enumerate(outside.tolist())}
+        self.passed_ = {
+            names[at]: self.embeddings.size + column for column, at in enumerate(outside.tolist())
+        }
         pushed = self.transition.push(np.ascontiguousarray(shares[:, inside]), places[inside])
         outputs = np.concatenate([pushed, shares[:, outside]], axis=1)
         average = outputs.mean(axis=0)
@@ -163,7 +168,9 @@ class Informed(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         for row, text in enumerate(texts):
             words = text.split()
             placed = places_of(words, self.embeddings)
-            columns = [self.passed_.get(word) if p is None else p for word, p in zip(words, placed, strict=True)]
+            columns = [
+                self.passed_.get(word) if p is None else p for word, p in zip(words, placed, strict=True)
+            ]
             found = np.array([column for column in columns if column is not None], np.int64)
             scores[row] = self.log_shares_[:, found].sum(axis=1)
         return scores

@@ -45,7 +45,7 @@ class Likelihood(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return self.classes_[self.decision_function(texts).argmax(axis=1)]
 
 
-def class_sums(counts: Any, labels: Sequence[str], classes: Sequence[str]) -> Float64Array:
+def class_sums(counts: Any, labels: Sequence[str], classes: Any) -> Float64Array:
     """The rows of the sparse ``counts`` added up by label, dense, shape (labels, features)."""
     from scipy.sparse import csr_array
 

@@ -1,0 +1,194 @@
+"""Whether an author is in a summary: attacked by somebody who knows everything else.
+
+The attacker knows all documents of all other authors, and two worlds: in one the author wrote his documents, in the other
+somebody's documents stand in their place. He is shown a summary of one of them, each equally likely, and names the likelier one
+by the exact law of the noise: nobody does better (Neyman and Pearson). Under epsilon he is right with probability at most
+e^epsilon / (1 + e^epsilon), whatever the documents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import numpy as np
+
+from publius import __version__
+from publius.arrays import IndexArray
+from publius.errors import DataError
+from publius.evaluation.records import Results
+from publius.evaluation.statistics import clopper_pearson
+from publius.files.progress import counted, stage
+from publius.noise.randomness import RunKey
+
+if TYPE_CHECKING:
+    from publius.evaluation.evaluate import Public
+    from publius.releases.manifest import SummaryManifest
+    from publius.summaries.summary import Summary
+
+ATTACKS: Final = 500
+_TRIED: Final = 20
+"""Of so many other authors' documents those that differ most are what stands in the other world."""
+
+_Tables = dict[str, IndexArray]
+
+
+class Membership(msgspec.Struct, frozen=True):
+    """How often the attacker was right.
+
+    Attributes:
+        attacks: how many summaries he was shown, each of another draw.
+        success: the share that he named rightly, with its 95 % interval; one half is a coin.
+        at_most: what it can be under the promise.
+        authors: among whom the attacked ones were chosen.
+    """
+
+    attacks: int
+    success: float
+    low: float
+    high: float
+    at_most: float
+    authors: int
+    sentence: str
+
+
+def membership(
+    summary: Summary, texts: Sequence[str], authors: Sequence[object], groups: Sequence[Mapping[str, object]], *,
+    attacks: int = ATTACKS, seed: int | None = None,
+) -> Membership:  # fmt: skip
+    """Attack authors at random, each in a summary of its own draw; `DataError` for fewer than two."""
+    key = RunKey.fresh() if seed is None else RunKey.seeded(seed)
+    rng = key.rng("attacks")
+    own = _by_author(summary, texts, authors, groups, key)
+    if len(own) < 2:
+        raise DataError("A membership attack needs two authors at least. Use --author-field.")
+    whole = {name: sum(each[name] for each in own) for name in own[0]}
+    right = 0.0
+    with stage("attacking"):
+        for attack in counted(range(attacks), attacks):
+            one = int(rng.integers(len(own)))
+            others = [place for place in rng.permutation(len(own))[: _TRIED + 1].tolist() if place != one]
+            other = max(others, key=lambda place: _apart(own[one], own[place]))
+            replaced = bool(rng.integers(2))
+            score = _evidence(summary, whole, own[one], own[other], replaced, key, attack)
+            right += 0.5 if score == 0 else (score > 0) == replaced
+    interval = clopper_pearson(math.floor(right), attacks)
+    high = clopper_pearson(math.ceil(right), attacks).high
+    at_most = 1 / (1 + math.exp(-float(summary.epsilon)))
+    said = (
+        f"Who knows all other authors' documents tells which of two contents one author wrote in {right / attacks:.1%} of "
+        f"{attacks:,} attacks (95 % CI {interval.low:.1%} to {high:.1%}); the promise allows {at_most:.1%}, a coin has 50 %."
+    )
+    return Membership(attacks, right / attacks, interval.low, high, at_most, len(own), said)
+
+
+def _by_author(
+    summary: Summary, texts: Sequence[str], authors: Sequence[object], groups: Sequence[Mapping[str, object]], key: RunKey
+) -> list[_Tables]:  # fmt: skip
+    """The tables of each author's contributed documents."""
+    from publius.summaries.contributions import Contributions
+    from publius.text.author_names import author_key
+
+    places = defaultdict(list)
+    for place, author in enumerate(authors):
+        places[author_key(author)].append(place)
+    places.pop(None, None)
+    cells, found = summary.cells_of(key), []
+    for at in places.values():
+        seen = cells.counted([texts[n] for n in at], [authors[n] for n in at], [groups[n] for n in at])
+        contributions = Contributions(key, summary.documents_per_author)
+        contributions.add(seen.tags, seen.cells)
+        tables = [name for name in summary.shares if name != "statements"]
+        found.append({str(name): summary.histogram(name, contributions.cells).ravel() for name in tables})
+    return found
+
+
+def _apart(one: _Tables, other: _Tables) -> int:
+    """In how many documents the tables of two authors differ."""
+    return sum(int(np.abs(one[name] - other[name]).sum()) for name in one)
+
+
+def _evidence(
+    summary: Summary,
+    whole: Mapping[str, Any],
+    one: _Tables,
+    other: _Tables,
+    replaced: bool,
+    key: RunKey,
+    attack: int,
+) -> float:
+    """Ln of how much likelier one drawn summary is with the documents of ``other`` in the place of those of ``one``.
+
+    Noise is independent in each cell, so only the cells in which the two worlds differ are drawn.
+    """
+    from publius.summaries.tables import noisy_table
+
+    score = Fraction(0)
+    for name in one:
+        cells = np.flatnonzero(one[name] != other[name])
+        if not len(cells):
+            continue
+        present = whole[name][cells]
+        absent = present - one[name][cells] + other[name][cells]
+        table: Any = name
+        drawn = noisy_table(
+            absent if replaced else present, epsilon=summary.epsilon * summary.shares[table], moved=summary.moved(table),
+            most=int(np.sum(whole[name])), rng=key.rng(f"attack/{attack}/{name}"),
+        )  # fmt: skip
+        gained = np.abs(drawn.values - present) - np.abs(drawn.values - absent)
+        score += Fraction(int(gained.sum())) / Fraction(drawn.noise.scale)
+    return float(score)
+
+
+def of_summary(public: Public, folder: str, *, attacks: int = ATTACKS) -> Results:
+    """Attack the authors of a released summary's documents, in summaries made anew as its manifest says."""
+    from publius.documents.corpus import open_corpus
+    from publius.releases.manifest import SummaryManifest
+    from publius.releases.release import read_release
+
+    manifest = read_release(folder).manifest
+    if not isinstance(manifest, SummaryManifest):
+        raise DataError("--summary takes the folder of a summary.")
+    summary = _summary_of(manifest)
+    corpus = open_corpus(
+        public.source, public.reading, author_field=public.people.author_field or "author",
+        no_author=public.people.no_author, fields=list(manifest.by),
+    )  # fmt: skip
+    documents = list(corpus)
+    found = membership(
+        summary, [each.text for each in documents], [each.author for each in documents],
+        [each.fields for each in documents], attacks=attacks,
+    )  # fmt: skip
+    return Results(
+        publius_version=__version__, kind="summary", as_is=True, command=public.command, candidates=2.0,
+        epsilon=float(summary.epsilon), facts={"membership": msgspec.to_builtins(found)},
+        data={"attacked": len(documents), "known": len(documents), "authors": found.authors, "split": "all but one author known"},
+    )  # fmt: skip
+
+
+def _summary_of(manifest: SummaryManifest) -> Summary:
+    """The `Summary` that a released one was made with, without the statements that were asked."""
+    from publius.classifiers import load_classifier
+    from publius.summaries.summary import Summary
+
+    classifier = None if manifest.classifier is None else load_classifier(manifest.classifier.name)
+    if (
+        classifier is not None
+        and manifest.classifier is not None
+        and classifier.sha256 != manifest.classifier.sha256
+    ):
+        raise DataError("The classifier of this name is not the one that the summary was made with.")
+    epsilon = Fraction(manifest.epsilon)
+    shares = {
+        name: Fraction(share) / epsilon for name, share in manifest.shares.items() if name != "statements"
+    }
+    most = max(Fraction(1), sum(shares.values(), Fraction(0)))  # manifests round up
+    return Summary(
+        classifier, epsilon, documents_per_author=manifest.documents_per_author,
+        by={name: labels[:-1] for name, labels in manifest.by.items()},
+        shares={name: share / most for name, share in shares.items()},
+    )  # fmt: skip

@@ -1,0 +1,34 @@
+"""Who is in a summary: the best attacker stays below what the promise allows, and comes near it."""
+
+import math
+
+import pytest
+
+from publius.errors import DataError
+from publius.evaluation.membership import membership
+
+
+def collection(authors=30):
+    return ["tea" if n % 3 else "coffee" for n in range(authors)], [f"a{n}" for n in range(authors)]
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3])
+def test_the_best_attacker_stays_below_the_promise(epsilon):
+    from publius.classifiers.values import Values
+    from publius.summaries.summary import Summary
+
+    summary = Summary(Values(["tea", "coffee"]), epsilon=epsilon, shares={"topics": 1})
+    texts, authors = collection()
+    found = membership(summary, texts, authors, [{}] * len(texts), attacks=400, seed=3)
+    assert found.low <= found.at_most == pytest.approx(1 / (1 + math.exp(-epsilon)))
+    assert found.success > 0.5 + (0.3 if epsilon == 3 else 0.0)
+    assert "400 attacks" in found.sentence
+
+
+def test_one_author_cannot_be_attacked():
+    from publius.classifiers.values import Values
+    from publius.summaries.summary import Summary
+
+    summary = Summary(Values(["tea", "coffee"]), epsilon=1, shares={"topics": 1})
+    with pytest.raises(DataError, match="two authors"):
+        membership(summary, ["tea"], ["a"], [{}])
