@@ -1,8 +1,11 @@
 """What the laws of releases are about: mechanism x engine x format, a line each. A new one joins by a line."""
 
 import json
+import os
+import signal
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 from toy import WORDS, sentence
@@ -115,3 +118,30 @@ class Heard(FixedDraw):
     def protect(self, texts, rows, key):
         self.calls.append((key.expose(), tuple(rows)))
         return self._mechanism.protect(texts, rows, key)
+
+
+class Odd:
+    """A mechanism whose worker is killed once, or fails."""
+
+    def __init__(self, mechanism, marker, error=None):
+        self.mechanism, self.marker, self.error = mechanism, marker, error
+
+    def __getattr__(self, name):
+        if name.startswith("__") or name == "mechanism":
+            raise AttributeError(name)
+        return getattr(self.mechanism, name)
+
+    @property
+    def __class__(self):
+        return type(self.mechanism)
+
+    def __reduce_ex__(self, protocol):
+        return Odd, (self.mechanism, self.marker, self.error)
+
+    def protect(self, texts, rows, key):
+        if 12 in rows and not os.path.exists(self.marker):
+            if self.error is not None:
+                raise self.error
+            Path(self.marker).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.mechanism.protect(texts, rows, key)

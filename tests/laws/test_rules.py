@@ -1,5 +1,6 @@
 """The seventeen rules that carry the promise (SECURITY.md), each with one test that is named after it."""
 
+import asyncio
 import hashlib
 import json
 import math
@@ -17,6 +18,7 @@ from publius.noise.randomness import RunKey
 from publius.releases import draft
 from publius.releases.register import digests, made_here
 from publius.settings import Leaving, Run
+from publius.summaries.run import summarize_corpus
 
 LABELS, WORDS = SUBJECTS[0], SUBJECTS[6]
 
@@ -81,6 +83,13 @@ def test_rule_04_one_writer_that_sees_outcomes_alone(subject, tmp_path, monkeypa
         subject.run(source, tmp_path / str(number) / "out", FixedDraw(subject.mechanism()))
         found.append(content(tmp_path / str(number) / "out"))
     assert found[0] == found[1]
+    if subject is LABELS:  # a summary of other texts with the same answers
+        summaries = []
+        for number, text in enumerate(("undeclared", "something else")):
+            source = corpus_file(tmp_path, change={row: text for row in range(30)})
+            summarized(source, tmp_path / f"summary{number}")
+            summaries.append(content(tmp_path / f"summary{number}"))
+        assert summaries[0] == summaries[1]
 
 
 @pytest.mark.parametrize("subject", [LABELS, WORDS], ids=lambda subject: subject.name)
@@ -112,6 +121,11 @@ def test_rule_06_c_documents_are_chosen_from_the_author_s_own_alone(tmp_path, mo
         LABELS.run(source, tmp_path / f"c{number}", leaving=kept, documents_per_author=2)
         chosen |= {row["id"] for row in publius.read_release(tmp_path / f"c{number}").rows()}
     assert len(chosen) > 25
+    for c in (1, 3):
+        manifest = summarized(source, tmp_path / f"summary{c}", documents_per_author=c).manifest
+        assert manifest.scales["topics"] >= 2 * c / manifest.epsilon
+        assert sum(manifest.shares.values()) <= 1
+        assert (manifest.neighbours, manifest.documents_per_author) == ("replace", c)
 
 
 def test_rule_07_noise_is_of_key_and_row_and_the_key_is_gone_before_the_rename(tmp_path, monkeypatch):
@@ -167,20 +181,18 @@ def test_rule_09_one_account_for_each_person(tmp_path):
     table = {"text": ["river"], "author": ["ADA LOVELACE"]}
     publius.protect_table(table, values(), author="author", ledger=ledger)
     assert ledger.account("ada lovelace").spent == 8
-    from publius.privacy.ledger import Ledger
-    from publius.releases.draft import Draft
-
-    with Draft.open(tmp_path / "summary", ledger=Ledger(tmp_path / "ledger"), charges={"Ada Lovelace": Fraction(1)}) as made:
-        made.finish(_summary())
+    summarized(path, tmp_path / "summary", ledger=ledger)
     assert ledger.account("Ada Lovelace").spent == 9
     with pytest.raises(publius.BudgetError):
         publius.protect_table(table, values(), author="author", ledger=ledger)
 
 
-def _summary():
-    from publius.releases.manifest import SummaryManifest
-
-    return SummaryManifest(publius_version="1.0.0", private=True, promise="p", epsilon=1.0, authors=1, documents_per_author=1)
+def summarized(source, output, *, documents_per_author=1, **more):
+    """A small summary of declared values."""
+    summary = publius.Summary(
+        values().classifier, epsilon=1, shares={"topics": 1}, documents_per_author=documents_per_author
+    )
+    return summarize_corpus(publius.open_corpus(source, author_field="author"), summary, output, force=True, **more)
 
 
 def test_rule_10_the_order_is_independent_and_shuffling_is_said_without_ids_and_kept_fields_alone(tmp_path, monkeypatch):
@@ -254,6 +266,42 @@ def test_rule_14_the_folder_holds_what_its_manifest_names_and_the_register_binds
     (home / "releases.jsonl").unlink()
     with pytest.raises(PolicyError, match="not made by this installation"):
         made_here(tmp_path / "out")
+
+
+def test_rule_15_the_service_answers_to_its_host_origin_and_token_alone():
+    pytest.importorskip("starlette", reason="the extra web is not installed")
+    from publius.web.guard import LARGEST_BODY, Guard
+
+    reached = []
+
+    async def app(scope, receive, send):
+        while (await receive()).get("more_body"):
+            pass
+        reached.append(scope["path"])
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def status(body=b"", **headers):
+        given = {"host": "127.0.0.1:80", "authorization": "Bearer token", **headers}
+        scope = {"type": "http", "path": "/v1/label", "method": "POST"}
+        scope["headers"] = [(name.encode(), value.encode()) for name, value in given.items() if value is not None]
+        sent = []
+
+        async def receive():
+            return {"type": "http.request", "body": body}
+
+        async def send(message):
+            sent.append(message)
+
+        asyncio.run(Guard(app, port=80, token="token")(scope, receive, send))
+        return sent[0]["status"]
+
+    assert status() == status(origin="http://127.0.0.1:80") == 200
+    assert status(host="evil.example:80") == status(host="127.0.0.1:81") == status(host=None) == 421
+    assert status(origin="http://evil.example") == status(origin="null") == 403
+    assert status(authorization=None) == status(authorization="Bearer guess") == 401
+    assert status(body=bytes(LARGEST_BODY + 1)) == 413
+    assert len(reached) == 2
 
 
 def test_rule_16_what_authors_write_is_escaped_on_pages(tmp_path):

@@ -3,11 +3,10 @@
 import json
 import os
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
-from laws.subjects import SUBJECTS, corpus_file
+from laws.subjects import SUBJECTS, Odd, corpus_file
 
 from publius.errors import PolicyError, PubliusError
 from publius.releases import draft, run
@@ -37,26 +36,6 @@ def session():
     yield made
     made.stop()
     os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
-
-
-class Odd:
-    """A mechanism whose worker is killed once, or fails."""
-
-    def __init__(self, mechanism, marker, error=None):
-        self.mechanism, self.marker, self.error = mechanism, marker, error
-
-    def __getattr__(self, name):
-        if name.startswith("__") or name == "mechanism":
-            raise AttributeError(name)
-        return getattr(self.mechanism, name)
-
-    def protect(self, texts, rows, key):
-        if 12 in rows and not os.path.exists(self.marker):
-            if self.error is not None:
-                raise self.error
-            Path(self.marker).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return self.mechanism.protect(texts, rows, key)
 
 
 def content(folder):
