@@ -182,13 +182,3 @@ def test_points_that_do_not_fit_are_refused(points):
 def test_vectors_that_are_no_vocabulary_are_refused(vectors):
     with pytest.raises(DataError):
         NearestWords(vectors.astype(np.float32))
-
-
-def test_agrees_with_faiss():
-    faiss = pytest.importorskip("faiss", reason="the independent library faiss is not installed")
-    vectors, rng = vocabulary(3000, 50), seeded_rng(11)
-    points = vectors[rng.integers(0, 3000, 2000)] + EuclideanLaplace(50, 20.0).sample(rng, 2000)
-    index = faiss.IndexFlatL2(50)
-    index.add(vectors)
-    theirs = index.search(points.astype(np.float32), 1)[1][:, 0]
-    assert (NearestWords(vectors).nearest(points) == theirs).mean() > 0.999

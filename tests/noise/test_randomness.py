@@ -106,7 +106,7 @@ def _blocks(count):
 @pytest.mark.parametrize("method", ["forkserver", pytest.param("spawn", marks=pytest.mark.long)])
 def test_no_block_repeats_in_processes(method):
     _blocks(1)  # the parent has drawn before: a fork must not inherit anything
-    with multiprocessing.get_context(method).Pool(4) as pool:
+    with multiprocessing.get_context(method).Pool(2) as pool:
         blocks = [block for part in pool.map(_blocks, [250] * 8) for block in part]
     assert len(set(blocks)) == 2000
 

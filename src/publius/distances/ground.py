@@ -20,22 +20,12 @@ _PAIRS = 2**15
 _BLAS = ThreadpoolController()
 
 
-def ground_distance(metric: str | Ground) -> AbstractMetric:
-    """The metric called ``metric``, one of somebody's own, or a function as one.
-
-    It must be a pseudometric: else mass that two bags share could not be left in place.
-    """
-    return ground_metric(metric)
-
-
-def is_norm(ground: Ground) -> bool:
-    """Whether the distance is a norm of the difference, so that the means of two bags bound theirs from below."""
-    return isinstance(ground, (Euclidean, Manhattan))
+ground_distance = ground_metric
 
 
 def is_line(ground: Ground, dimension: int) -> bool:
     """Whether the distance is |x - y| of numbers, where sorting solves the transport problem."""
-    return dimension == 1 and is_norm(ground)
+    return dimension == 1 and isinstance(ground, (Euclidean, Manhattan))
 
 
 def word_distances(x: Float64Array, y: Float64Array, ground: Ground) -> Float64Array:

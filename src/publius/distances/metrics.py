@@ -115,7 +115,7 @@ class FunctionMetric(AbstractMetric):
         self.name = f"{PYTHON}{module}:{name or type(function).__qualname__}"
 
     def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
-        """See `AbstractMetric.pairwise`. `DataError` for distances of another shape."""
+        """See `AbstractMetric.pairwise`; `DataError` for distances of another shape."""
         vectors = np.asarray(a, np.float64), np.asarray(b, np.float64)
         with unheard(self.function, f"the metric {self.name}"):
             found = np.asarray(self.function(*vectors), np.float64)
@@ -132,12 +132,9 @@ METRICS: dict[str, type[AbstractMetric]] = {Euclidean.name: Euclidean, Manhattan
 
 def metric_named(name: str) -> AbstractMetric:
     """The metric called ``name``; `UsageError` when there is none."""
-    try:
-        return METRICS[name]()
-    except KeyError:
-        raise UsageError(
-            f"no metric is called {name!r}: choose one of {', '.join(sorted(METRICS))}"
-        ) from None
+    if name not in METRICS:
+        raise UsageError(f"no metric is called {name!r}: choose one of {', '.join(sorted(METRICS))}")
+    return METRICS[name]()
 
 
 def metric_asked(name: str) -> str | AbstractMetric:
@@ -154,7 +151,7 @@ def metric_asked(name: str) -> str | AbstractMetric:
 def ground_metric(metric: str | AbstractMetric | Distances) -> AbstractMetric:
     """The metric called ``metric``, or one of somebody's own: a function, or a metric without the name of one of ours.
 
-    `UsageError` for anything else.
+    It must be a pseudometric: else mass that two bags share could not be left in place. `UsageError` for anything else.
     """
     if isinstance(metric, str):
         return metric_named(metric)

@@ -137,9 +137,8 @@ def _checked(flow: Flow, supply: MassArray, demand: MassArray) -> Flow:
     moved = np.zeros_like(supply), np.zeros_like(demand)
     np.add.at(moved[0], flow.rows, flow.masses)
     np.add.at(moved[1], flow.columns, flow.masses)
-    if not (
-        np.array_equal(moved[0], supply) and np.array_equal(moved[1], demand) and (flow.masses > 0).all()
-    ):
+    same = np.array_equal(moved[0], supply) and np.array_equal(moved[1], demand)
+    if not (same and (flow.masses > 0).all()):
         raise PubliusError("the transport solver returned a flow that does not move all of the mass")
     return flow
 

@@ -29,14 +29,14 @@ def word_fault(word: str) -> str | None:
 
     Blanks inside are admitted (GloVe 840B has such words), so are the joiners that many scripts need.
     """
+    if word.isprintable() and 0 < len(word) <= LONGEST_WORD and " " not in (word[0], word[-1]):
+        return None  # nearly always
     if not word:
         return "an empty word"
     if len(word) > LONGEST_WORD:
         return f"a word of more than {LONGEST_WORD} characters"
     if word[0] == " " or word[-1] == " ":
         return "a word that starts or ends with a blank" if word.strip() else "a word of blanks only"
-    if word.isprintable():
-        return None
     categories = {character: unicodedata.category(character) for character in word}
     for character, category in categories.items():
         if category in _CONTROLS or character == "\ufeff":

@@ -291,19 +291,20 @@ def _binary_blocks(stream: io.BufferedReader, layout: _Layout, table: _Table) ->
         rows: list[int] = []
         words: list[bytes] = []
         parts: list[bytes] = []
-        position, most = 0, min(_CHUNK, table.room)
-        while table.rows < count and len(rows) < most:
+        position, row, most = 0, table.rows, min(_CHUNK, table.room)
+        while row < count and len(rows) < most:
             space = buffer.find(b" ", position, position + _LONGEST_WORD_BYTES)
             end = space + 1 + width
             if space < 0 or end > len(buffer):
                 break
-            table.rows += 1
+            row += 1
             word = buffer[position:space].lstrip(b"\n")
             if table.wants(word):
-                rows.append(table.rows)
+                rows.append(row)
                 words.append(word)
                 parts.append(buffer[space + 1 : end])
             position = end
+        table.rows = row
         if not position:
             endless = b" " not in buffer[:_LONGEST_WORD_BYTES] and len(buffer) > _LONGEST_WORD_BYTES
             fault = f"the file ends here and its header says {count} words: it is cut short"
