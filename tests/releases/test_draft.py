@@ -59,7 +59,7 @@ def test_the_end_of_a_run_is_debit_key_register_rename(tmp_path, monkeypatch):
 
 def test_a_refused_debit_leaves_nothing(tmp_path):
     with pytest.raises(BudgetError):
-        drawn(tmp_path / "out", Spent(BudgetError("spent")))
+        drawn(tmp_path / "a" / "b" / "out", Spent(BudgetError("spent")))
     with pytest.raises(RuntimeError), Draft.open(tmp_path / "out"):
         raise RuntimeError
     assert os.listdir(tmp_path) == []

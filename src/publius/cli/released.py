@@ -44,15 +44,13 @@ def released(
 
     if output is None:
         raise UsageError("where to? --output DIR, or --output - for rows alone")
-    if output != "-" and not run.resume:
+    if output == "-":
+        if run.format != "jsonl" or run.resume:
+            raise UsageError("--output - writes JSON lines, all at once: leave out --format and --resume")
+    elif not run.resume:
         check_new_folder(output)
     limited = documents_per_author is not None
     check_run(mechanism, leaving, limited=limited, c=documents_per_author, ledger=leaving.ledger is not None)
-    ledger = None
-    if leaving.ledger is not None:
-        from publius.privacy.ledger import Ledger
-
-        ledger = Ledger(leaving.ledger)
     corpus = open_corpus(
         files if len(files) > 1 else files[0],
         reading,
@@ -73,7 +71,6 @@ def released(
             run=run,
             leaving=leaving,
             documents_per_author=documents_per_author,
-            ledger=ledger,
             field=field,
             labels_after_texts=labels_after_texts,
             noted=output != "-",
@@ -82,18 +79,14 @@ def released(
     if output == "-":
         with tempfile.TemporaryDirectory() as place:
             found = work(Path(place, "release"))
-            _copy_rows(found.folder, run)
+            _copy_rows(found.folder)
         return
     remove_leftovers(output)
     _print(work(Path(output)), output, json=json)
 
 
-def _copy_rows(folder: Path, run: Run) -> None:
+def _copy_rows(folder: Path) -> None:
     """The rows alone, on standard output; they are drawn and paid for by now."""
-    from publius.errors import UsageError
-
-    if run.format != "jsonl":
-        raise UsageError("--output - writes JSON lines: leave out --format")
     import shutil
 
     (rows,) = (path for path in folder.glob("*.jsonl"))

@@ -50,8 +50,7 @@ def new_folder(path: AnyPath, *, owner_only: bool = False) -> Iterator[Path]:
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             for folder in made:
-                with contextlib.suppress(OSError):  # someone else may use it by now
-                    folder.rmdir()
+                _remove_if_empty(folder)
             raise
 
 
@@ -80,7 +79,9 @@ def own_folder(path: AnyPath) -> Iterator[bool]:
     """
     place = Path(os.path.realpath(usable(path)))
     with os_errors("make the folder", path), contextlib.ExitStack() as held:
-        make_parents(place.parent)
+        made = make_parents(place.parent)
+        for folder in reversed(made):  # what is empty in the end goes, innermost first
+            held.callback(_remove_if_empty, folder)
         try:
             place.mkdir(0o700)
             fresh = True
@@ -142,6 +143,11 @@ def make_parents(parent: Path) -> list[Path]:
     missing = list(itertools.takewhile(lambda folder: not folder.exists(), (parent, *parent.parents)))
     parent.mkdir(parents=True, exist_ok=True)
     return missing
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # someone else may use it by now
+        folder.rmdir()
 
 
 def sync_tree(folder: Path) -> None:

@@ -9,6 +9,7 @@ debit it has its key, and what it computes again is the same noise; after it the
 from __future__ import annotations
 
 import hmac
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -92,7 +93,7 @@ class Draft:
             seed: of an experiment, never of a release.
             noted: whether the release is noted as made here.
         """
-        target = Path(output).absolute()
+        target = Path(os.path.realpath(output))
         home = target.with_name(target.name + SUFFIX)
         with own_folder(home) as fresh:
             if (home / _PAID).exists():

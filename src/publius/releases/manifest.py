@@ -143,7 +143,7 @@ class WordManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="
     exponent_per_distance: Positive
     nearest_pair: float | None = None
     typical_pair: float | None = None
-    evidence: Literal["proven", "certified", "none"] = "proven"
+    evidence: Literal["proven", "certified", "stated", "none"] = "proven"
     ordered: bool = False
     between: str = "none"
     unknown: str = "unk"
@@ -208,6 +208,7 @@ def encoded(manifest: Manifest) -> bytes:
 def decoded(content: bytes, where: str) -> Manifest:
     """The manifest in ``content``; `DataError` naming ``where`` for anything else."""
     try:
-        return _DECODER.decode(content)
+        found: Manifest = _DECODER.decode(content)
+        return found
     except msgspec.MsgspecError as error:
         raise DataError(f"{where} is no manifest of Publius 1.0: {error}") from None

@@ -154,7 +154,8 @@ def protect_corpus(
         run: workers, engine, format, resume.
         leaving: ids and kept columns, which leave unprotected; an experiment.
         documents_per_author: c, the most documents of an author that leave, chosen at random from the author's own.
-        ledger: debited once, all or nothing, before anything leaves: each author for all documents that leave.
+        ledger: debited once, all or nothing, before anything leaves: each author for all documents that leave. By
+            default the one that ``leaving`` names.
         field: the column whose declared values are released, for the manifest.
         labels_after_texts: whether somebody chose the labels after looking at these texts, for the manifest.
         noted: whether the release is noted as made here.
@@ -162,6 +163,10 @@ def protect_corpus(
     Raises `PolicyError` for an epsilon of a label above 20, a mechanism without a guarantee, or a classifier trained
     on these files, but for an experiment's; `UsageError` for options that do not go together; `BudgetError`.
     """
+    if ledger is None and leaving.ledger is not None:
+        from publius.privacy.ledger import Ledger
+
+        ledger = Ledger(leaving.ledger)
     limited = documents_per_author is not None
     check_run(mechanism, leaving, limited=limited, c=documents_per_author, ledger=ledger is not None)
     if (limited or ledger is not None) and corpus.plan.author is None and not corpus.plan.own:
@@ -197,6 +202,10 @@ def protect_corpus(
                 raise UsageError("what was finished here is a summary: name a new folder")
             return Result(draft.placed, Path(output))
         people = _people(corpus, draft.key, documents_per_author, ledger is not None)
+        if ledger is not None:
+            price = mechanism.charge(ledger.unit)
+            draft.charges = {author: price * count for author, count in people.charged.items()}
+            ledger.admit(draft.charges)  # to refuse early; the debit decides
         work = Work(
             mechanism=mechanism,
             secret=draft.key.expose(),
@@ -206,9 +215,6 @@ def protect_corpus(
             warning=warning_of(leaving),
         )
         pieces = _make_pieces(work, corpus, people, draft, run)
-        if ledger is not None:
-            price = mechanism.charge(ledger.unit)
-            draft.charges = {author: price * count for author, count in people.charged.items()}
         return _finished(
             draft, mechanism, pieces, run, leaving, documents_per_author, field, labels_after_texts, people
         )
@@ -297,8 +303,7 @@ def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool) -> _Peopl
     for kept in lowest.values():
         for _, row in kept:
             leaves[row] = 1
-    charged = counts if c is None else {name: min(count, c) for name, count in counts.items()}
-    return _People(bytes(leaves), charged)
+    return _People(bytes(leaves), counts if c is None else {name: min(n, c) for name, n in counts.items()})
 
 
 def _make_pieces(work: Work, corpus: Corpus, people: _People, draft: Draft, run: Run) -> list[Path]:
