@@ -235,3 +235,11 @@ def test_a_library_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(office._Process, "answer", lambda *_: {"missing": ["python-docx", "documents"]})
     with pytest.raises(MissingExtraError, match=r"publius\[documents\]"):
         open_corpus(tmp_path / "a.docx")
+
+
+def test_a_name_may_be_missing_above_row_numbers_and_a_title_is_no_header(tmp_path):
+    path = workbook(tmp_path / "a.xlsx", {"one": [[None, "author", "text"], [0, "a", "x"], [1, "b", "y"]]})
+    assert [each.text for each in open_corpus(path)] == ["x", "y"]
+    path = workbook(tmp_path / "b.xlsx", {"one": [["Complaints of March"], HEADER, [1, "a"]]})
+    with pytest.raises(DataError, match=r"--sheet one --header-row 2\.$"):
+        open_corpus(path)

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import Document, Plan, Tally, check_columns, said, text_column
+from publius.documents.document import Document, Plan, Tally, check_columns, said, text_column, text_of
 from publius.documents.sources import Source, tables_of
 from publius.documents.tables import Chunk, Rows, Table
 from publius.errors import DataError
@@ -104,6 +104,16 @@ class Corpus:
             count += len(found)
             yield from found
         self._tally, self._count = tally, count
+
+    def texts(self) -> Iterator[tuple[str, Any]]:
+        """Each text with the value of its author, as they stand: a look that takes less than half of the time."""
+        tally = Tally()
+        for batch in self._batches(500, tally):
+            for values in batch.chunk.values(batch.plan, tally):
+                text = text_of(values[0], tally)
+                batch.plan.count_quotes(text, tally)
+                yield text, values[2]
+        self._tally = tally
 
     def batches(self, size: int = 1000) -> Iterator[Batch]:
         """The documents in order, at most ``size`` at a time, undecoded where that can be."""

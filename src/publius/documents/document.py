@@ -67,19 +67,19 @@ class Plan(msgspec.Struct, frozen=True):
     def document(self, row: int, values: Sequence[Any], tally: Tally | None = None) -> Document:
         """The document of these values of `names`."""
         text = text_of(values[0], tally)
-        if (
-            tally is not None
-            and ">" in text
-            and not (self.raw or self.keep_quotes)
-            and without_quotes(text) != text
-        ):
-            tally[QUOTED] += 1
+        if tally is not None:
+            self.count_quotes(text, tally)
         author = str(row) if self.own else said(values[2])
         author = None if author is None or not author.strip() else author
         return Document(
             row=row, text=text if self.raw else clean(text, keep_quotes=self.keep_quotes), id=said(values[1]),
             author=author, fields=dict(zip(self.fields, values[3:], strict=True)) if self.fields else {},
         )  # fmt: skip
+
+    def count_quotes(self, text: str, tally: Tally) -> None:
+        """Count a text whose quoted lines are left out."""
+        if ">" in text and not (self.raw or self.keep_quotes) and without_quotes(text) != text:
+            tally[QUOTED] += 1
 
 
 def text_of(value: Any, tally: Tally | None = None) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.documents.clean import PLACEHOLDER
+from publius.documents.clean import PLACEHOLDER, clean
 from publius.documents.corpus import Corpus, Note, open_corpus
 from publius.documents.document import Document, NoTextColumnError, are_names, said
 from publius.documents.office import SheetsError
@@ -27,6 +27,8 @@ LOOKED_AT: Final = 2_000
 """Texts whose language and words are looked at, at most."""
 HARDLY: Final = 0.3
 """A text of whose words fewer are known is hardly known."""
+SHORT: Final = 200
+"""Characters of a text that may be without words once it is clean."""
 _COLUMNS: Final = 60
 _NOBODY: Final = frozenset(
     "- -- . ? / n/a na n.a. none null nil nan anonymous anonym anon anonyme anónimo unknown unbekannt inconnu "
@@ -239,33 +241,33 @@ def look(
 
     ``known`` tells of a text how many words were looked up and how many are known. It warns; nothing depends on it.
     """
-    documents = empty = none = hardly = looked = nobody = 0
+    plan = corpus.plan
+    documents = empty = none = hardly = looked = 0
     languages: Counter[str] = Counter()
-    authors: set[str | None] = set()
-    for document in corpus:
+    authors: Counter[Any] = Counter()
+    for given, author in corpus.texts():
         documents += 1
-        if corpus.plan.author:
-            authors.add(author_key(document.author))
-            nobody += is_nobody(author_key(document.author))
-        if not any(map(str.isalnum, document.text)):
+        authors[said(author)] += plan.author is not None
+        near = documents <= LOOKED_AT or len(given) < SHORT
+        text = clean(given, keep_quotes=plan.keep_quotes) if near and not plan.raw else given
+        if not any(map(str.isalnum, text)):
             empty += 1
-        elif known is not None and looked < LOOKED_AT:
+        elif known is not None and documents <= LOOKED_AT:
             looked += 1
-            words, found = known(document.text)
+            words, found = known(text)
             none += not found
             if found < HARDLY * words or not found:
                 hardly += 1
-                count_language(document.text, languages)
-    lines = [
-        f"{documents:,} text"
-        + "s" * (documents != 1)
-        + (f" by {len(authors - {None}):,} authors." if authors else ".")
-    ]
+                count_language(text, languages)
+    keys = {author: author_key(author) for author in authors if authors[author]}
+    nobody = sum(authors[author] for author, key in keys.items() if is_nobody(key))
+    by_authors = f" by {len({*keys.values()} - {None}):,} authors" if keys else ""
+    lines = [f"{documents:,} text{'s' * (documents != 1)}{by_authors}."]
     if empty:
         lines.append(f"{empty:,} have no words: they count as texts without any.")
     if hardly > looked / 5:
         every = none > looked / 5
-        of = f"{looked:,} texts" if looked == documents - empty else f"the {looked:,} texts looked at"
+        of = f"{looked:,} texts" if documents <= LOOKED_AT else f"the {looked:,} texts looked at"
         told = f"no word of {none:,} of {of} is" if every else f"few words of {hardly:,} of {of} are"
         spoken = f" (languages: {_listed(languages)})" if languages else ""
         lines.append(f"{told} known to {by}{spoken}.")

@@ -9,6 +9,7 @@ import os
 import select
 import struct
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -33,6 +34,10 @@ TOGETHER: Final = "sheets with one header, read together"
 _ROWS_LOOKED_AT: Final = 20
 
 
+Sheet = tuple[str, list[list[str | None]]]
+"""A sheet's name and its rows, as wide as its widest."""
+
+
 class SheetsError(DataError):
     """Nobody but the curator can say which sheets are meant; ``choices`` are what can be said."""
 
@@ -51,24 +56,19 @@ class Office(Held):
         """A file that is one document and cannot be read counts as an empty text; `DataError` for a mailbox."""
         answer = asked(self.kind, self.path, self.reading)
         stem = Path(self.name.strip("'\"")).stem
+        if answer is None and self.kind == "mbox":
+            raise DataError(f"{self.name} cannot be read as a mailbox within its limits: save it again.")
         if answer is None:
-            if self.kind == "mbox":
-                raise DataError(f"{self.name} cannot be read as a mailbox within its limits: save it again.")
             self.tally[UNREADABLE] += 1
-            return [{"text": "", "id": stem}]
-        if self.kind == "pdf":
-            text, pictures, pages = answer
-            if pictures:
-                self.tally[PICTURES if pictures == pages else PICTURE_PAGES] += (
-                    1 if pictures == pages else pictures
-                )
-            return [{"text": text, "id": stem}]
-        if self.kind in ("eml", "mbox"):
-            return [
-                {"id": f"{stem}-{number}" if self.kind == "mbox" else stem, **each}
-                for number, each in enumerate(answer)
-            ]
-        return [{"text": answer[0], "id": stem}]
+            answer = [""]
+        elif self.kind == "pdf" and answer[1]:
+            whole = answer[1] == answer[2]
+            self.tally[PICTURES if whole else PICTURE_PAGES] += 1 if whole else answer[1]
+        elif self.kind == "mbox":
+            return [{"id": f"{stem}-{number}", **each} for number, each in enumerate(answer, start=1)]
+        elif self.kind == "eml":
+            return [{"id": stem, **answer[0]}]
+        return [{"id": stem, "text": answer[0]}]
 
 
 @final
@@ -79,71 +79,65 @@ class Workbook(Held):
         """Rows under the names of columns. `SheetsError` where sheets have different ones."""
         answer = asked("sheets", self.path, self.reading)
         if answer is None:
-            raise DataError(
-                f"{self.name} cannot be read as a workbook within its limits: save it again, without a password."
-            )
+            raise DataError(f"{self.name} cannot be read as a workbook within its limits, or has a password.")
         sheets, formulas = answer
-        if formulas:
-            self.tally[FORMULAS] = formulas
         wanted = self.reading.sheet
         if missing := [name for name in wanted if name not in [each[0] for each in sheets]]:
             raise DataError(f"No sheet {missing[0]}. Found: {', '.join(each[0] for each in sheets)}.")
         hidden = [name for name, unseen, _ in sheets if unseen and name not in wanted]
-        if hidden:
-            self.told[HIDDEN] = (len(hidden), ", ".join(hidden))
-        read = [
-            (name, rows) for name, _, rows in sheets if (name in wanted if wanted else name not in hidden)
-        ]
-        if not wanted:
-            read = self._tables(read)
+        read = [(name, rows) for name, _, rows in sheets if name in wanted or not (wanted or name in hidden)]
+        self._tell(HIDDEN, hidden)
+        if formulas:
+            self.tally[FORMULAS] = formulas
         first = (self.reading.header_row or 1) - 1
         found: list[dict[str, Any]] = []
-        for name, rows in read:
+        for name, rows in read if wanted else self._tables(read, first):
             header = [(cell or "").strip() for cell in rows[first]] if len(rows) > first else []
             named = [place for place, cell in enumerate(header) if cell]
             if not named:
                 raise DataError(
-                    f"{self.name}, sheet {name}: row {first + 1} has no names of columns. Say --header-row N."
+                    f"{self.name}, sheet {name}: no names of columns in row {first + 1}: --header-row N."
                 )
-            for row in rows[first + 1 :]:
-                if any(cell is not None for cell in row):
-                    found.append({header[place]: row[place] if place < len(row) else None for place in named})
+            found += [{header[at]: row[at] for at in named} for row in rows[first + 1 :] if any(row)]
         return found
 
-    def _tables(
-        self, sheets: list[tuple[str, list[list[str | None]]]]
-    ) -> list[tuple[str, list[list[str | None]]]]:
+    def _tables(self, sheets: Sequence[Sheet], first: int) -> list[Sheet]:
         """The sheets that are read where none was named: all that are tables, if their header is one."""
-        first = (self.reading.header_row or 1) - 1
         headers = {name: first if self.reading.header_row else _header(rows) for name, rows in sheets}
-        tables = [(name, rows) for name, rows in sheets if len(rows) > headers[name] + 1 and len(rows) > 1]
-        if len(tables) < len(sheets):
-            left = [name for name, _ in sheets if name not in [each for each, _ in tables]]
-            self.told[NO_TABLES] = (len(left), ", ".join(left))
-        names = {tuple(rows[first]) if len(rows) > first else () for _, rows in tables}
-        if tables and len(names) == 1 and all(headers[name] == first for name, _ in tables):
-            if len(tables) > 1:
-                self.told[TOGETHER] = (len(tables), ", ".join(name for name, _ in tables))
-            return tables
+        tables = [(name, rows) for name, rows in sheets if len(rows) > headers[name] + 1]
+        self._tell(NO_TABLES, [name for name, rows in sheets if len(rows) <= headers[name] + 1])
         if not tables:
             raise DataError(f"{self.name} holds no document: check that it is the right file.")
+        if all(headers[name] == first and rows[first] == tables[0][1][first] for name, rows in tables):
+            self._tell(TOGETHER, [name for name, _ in tables] if len(tables) > 1 else [])
+            return tables
         choices = [(name, headers[name] + 1, len(rows) - headers[name] - 1) for name, rows in tables]
         listed = "; ".join(
             f"{name} (names of columns in row {row}, {count} rows below)" for name, row, count in choices
         )
-        name, row, _ = choices[0]
+        option = f" --header-row {choices[0][1]}" if choices[0][1] > 1 else ""
         error = SheetsError(
-            f"{self.name} has {len(sheets)} sheets that are not one table: {listed}. Say which: --sheet {name}"
-            + (f" --header-row {row}." if row > 1 else ".")
+            f"{self.name} has sheets that are not one table: {listed}. Say which: --sheet {choices[0][0]}{option}."
         )
         error.choices = (*choices,)
         raise error
 
+    def _tell(self, what: str, sheets: Sequence[str]) -> None:
+        if sheets:
+            self.told[what] = (len(sheets), ", ".join(sheets))
 
-def _header(rows: list[list[str | None]]) -> int:
-    """The place of the first row that is filled as far as any of the first ones: names of columns stand there."""
+
+def _header(rows: Sequence[Sequence[str | None]]) -> int:
+    """The place of the first row that is filled as far as any of the first ones: names of columns stand there.
+
+    One name may be missing, as above the row numbers that a program has put first.
+    """
     filled = [sum(cell is not None for cell in row) for row in rows[:_ROWS_LOOKED_AT]]
-    return filled.index(max(filled)) if filled else 0
+    most = max(filled, default=0)
+    for place, count in enumerate(filled):
+        if count == most or (count == most - 1 and rows[place][0] is None):
+            return place
+    return 0
 
 
 # The process ----------------------------------------------------------------------------------------------
