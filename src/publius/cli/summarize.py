@@ -45,29 +45,29 @@ def summarize(
     more
         Further files, read after it.
     classifier
-        A stored classifier, or python:MODULE:NAME. Default: subjects of public word vectors.
+        Stored, or python:MODULE:NAME. Default: subjects.
     by
-        Column and declared values of groups, FIELD=A,B or FIELD=@FILE; repeatable.
+        Groups: FIELD=A,B or FIELD=@FILE; repeatable.
     epsilon
         Of each author, for the whole summary.
     output
         New folder for the summary.
     documents_per_author
-        The most documents of an author that count, chosen at random from the author's own.
+        Documents of an author that count, at most.
     compare
-        Folder of an earlier summary, or file of public texts: what changed.
+        Earlier summary, or file of public texts.
     ask
-        Statements: @FILE, one a line. How many authors wrote something like each?
+        Statements, @FILE: how many authors wrote so.
     statements_per_author
-        For how many statements an author counts at most.
+        Statements an author counts for, at most.
     share
-        Shares of epsilon: totals=0.2,topics=0.5,subjects=0.3 (statements with --ask).
+        Of epsilon: totals=0.2,topics=0.5,subjects=0.3.
     synthetic
-        Made-up rows. Default: as many as counted, at most 10,000.
+        Made-up rows. Default: as counted, to 10,000.
     accuracy
-        Only say how large a count can be told from none; nothing is read but the number of authors.
+        Only say how large a count shows; reads nothing.
     force
-        Draw though the authors are so few that every count is noise.
+        Draw though every count would be noise.
     ledger
         Charge each author's account in this ledger.
     workers

@@ -25,7 +25,7 @@ from publius.noise.randomness import RunKey
 
 MOST_A_PERSON: Final = 1000
 _PARTS: Final = 16
-_SMALLEST_BUFFER: Final = 4096
+_SMALLEST_BUFFER: Final = 1024
 _HASH_BYTES: Final = 8
 
 Tags = NDArray[np.uint64]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -18,8 +19,10 @@ NOISY: Final = "noisy.json"
 SYNTHETIC: Final = "synthetic.jsonl"
 CLASSIFIER: Final = "classifier"
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-_KINDS: Final = ("clusters", "topics")
+_KINDS: Final = ("clusters",)
 """Classifiers whose counts teach another one."""
+_PLAIN: Final = re.compile(r"\w[\w .-]{0,80}")
+"""A field's name that can be a folder's."""
 _BARS: Final = 12
 _CHANGED: Final = 6
 _NAMED: Final = 3
@@ -85,7 +88,7 @@ def _classifiers(folder: Path, told: Told) -> None:
     for place, each in enumerate(groups.fields):
         others = tuple(axis for axis in range(len(groups.fields)) if axis != place)
         summed = table.values.size // (len(each.labels) * table.values.shape[1])
-        home = folder / each.name.replace("/", "_")
+        home = folder / (each.name if _PLAIN.fullmatch(each.name) else f"field {place + 1}")
         home.mkdir(0o700, parents=True)
         write_summary_classifier(
             home,
@@ -147,10 +150,7 @@ def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
         "grown": [row for row in changed if row["change"] in ("new", "more")][:_CHANGED],
         "fallen": [row for row in changed if row["change"] in ("gone", "less")][:_CHANGED],
         "documents": told.documents,
-        "classifiers": [] if not (grouped and told.summary.classifier is not None and
-                                  told.summary.classifier.kind in _KINDS) else
-                       [each.name for each in told.summary.groups.fields],
-        "deviations": manifest.scales,
+        "classifiers": bool(told.summary.groups.fields) and getattr(told.summary.classifier, "kind", "") in _KINDS,
         "sizes": {name: table.values.size for name, table in told.tables.items()},
     }  # fmt: skip
 

@@ -240,7 +240,7 @@ class Told:
         totals = np.array([max(1, row["documents"]) for row in self.groups], np.float64)
         everywhere = np.maximum(drawn.sum(axis=0), 0)
         expected = totals[:, None] * everywhere / max(1.0, everywhere.sum())
-        width = table.noise.half_width(LEVEL, cells=drawn.size)
+        width = table.noise.half_width(LEVEL, cells=drawn.shape[1])  # all labels of a group together
         excess = drawn - expected
         chance = _DEVIATIONS * np.sqrt(self.summary.documents_per_author * (expected + 1))
         excess[(excess <= width + chance) | (table.limits()[0] <= 0)] = 0
