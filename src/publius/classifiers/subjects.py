@@ -38,8 +38,8 @@ _HUNDRED: Final = 100
 """Words of the documents in which a word's rarity is reckoned."""
 _SPREAD: Final = 0.5
 """Standard deviation of a subject's share among writers, as a part of it."""
-_SEED: Final = 1
-_VERSION: Final = 2
+_SEED: Final = 2
+_VERSION: Final = 3
 
 
 @final
@@ -71,8 +71,8 @@ class Subjects(Classifier):
         frequency = 1 / (ranks + 2) / np.log(max(words, 3))
         self._rarity = -np.log(1 - np.exp(-_HUNDRED * frequency))
         self._member = _kept_clusters(rows, count, f"{vectors.sha256} {words}")
-        self._share = np.bincount(self._member, weights=frequency * self._rarity, minlength=count)
-        self._share /= self._share.sum()
+        share = np.bincount(self._member, weights=frequency * self._rarity, minlength=count)
+        self._share: Float64Array = share / share.sum()
         self._words = self._central(rows, count)
         self.labels = checked_labels(_distinct(self._words))
         self.name = "subjects" if embeddings is None else f"subjects of {vectors.name}"

@@ -17,6 +17,7 @@ from publius.classifiers.clusters import Clusters, Space
 from publius.classifiers.features import Features, product, unit
 from publius.classifiers.store import Meta, StoredClassifier, read_folder
 from publius.errors import UsageError
+from publius.files import AnyPath
 
 NEARNESS: Final = 7.0
 """Weight of the cosine to a label's place beside the logarithm of its share."""
@@ -37,7 +38,7 @@ class SummaryClassifier(StoredClassifier):
     kind = "summary"
 
     @classmethod
-    def open(cls, folder: str | Path) -> SummaryClassifier:
+    def open(cls, folder: AnyPath) -> SummaryClassifier:
         """The classifier in a folder, or the only one of a summary; `UsageError` where it is of another kind."""
         from publius.classifiers.store import META, load_classifier
 
@@ -115,7 +116,7 @@ def from_counts(
     shared: dict[str, Any] = {
         name: classifier.arrays[name] for name in ("idf", "components", "whiten", "centre", "mean")
     }
-    own = {"places": places.astype(np.float32), "shares": shares, "told": told}
+    own: dict[str, Any] = {"places": places.astype(np.float32), "shares": shares, "told": told}
     return SummaryClassifier(meta, {**shared, **own})
 
 

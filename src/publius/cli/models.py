@@ -1,0 +1,425 @@
+"""``publius models``: train, import, list, show, remove and try classifiers and word vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from publius.cli.parsing import File, flat, new_app
+from publius.settings import Reading
+
+if TYPE_CHECKING:
+    from publius.classifiers.classifier import Classifier
+    from publius.classifiers.store import StoredClassifier
+
+app = new_app(name="models", help="Train, import, list and try classifiers and word vectors: public inputs.")
+_SHOWN = 20
+_COMPARED = 2_000
+
+
+@app.command
+def train(
+    file: File,
+    *more: File,
+    name: str,
+    label: str | None = None,
+    kind: Literal["topics", "clusters", "metric"] = "topics",
+    like: str | None = None,
+    labels: str | None = None,
+    encoder: bool = False,
+    clusters: int = 100,
+    words: Path | None = None,
+    languages: str = "en",
+    json: bool = False,
+    author_field: str | None = None,
+    reading: Annotated[Reading, flat("Reading")] = Reading(),
+) -> None:
+    """Train a classifier, or word vectors, on public texts.
+
+    Parameters
+    ----------
+    file
+        Public texts: a file or folder; never those to be released.
+    more
+        Further files, read after it.
+    name
+        Name to store it under.
+    label
+        Column of labels.
+    kind
+        Trained classifier, or metric: word vectors for obfuscate.
+    like
+        Learn this classifier's answers, not --label.
+    labels
+        Learn the nearest of these names: A,B or @FILE.
+    encoder
+        Use the packaged sentence encoder beside the words.
+    clusters
+        Number of clusters.
+    words
+        File of more words that may leave, one a line.
+    languages
+        Lists of words that may leave, such as en,de.
+    author_field
+        Column of authors, who stay together in folds.
+    json
+        Print the result as JSON.
+    """
+    from publius.cli import console
+    from publius.errors import UsageError
+
+    if kind != "clusters" and sum(each is not None for each in (label, like, labels)) != 1:
+        raise UsageError(
+            "what is learned? Name the column with --label, or a classifier with --like or --labels A,B."
+        )
+    if kind == "clusters" and (label or like or labels):
+        raise UsageError("clusters need no labels: leave --label, --like and --labels out.")
+    taught_by = _answering(like, labels, "packaged") if like or labels else None
+    files: str | list[str] = [file, *more] if more else file
+    made = console.watched(
+        _trained,
+        files,
+        name,
+        label,
+        kind,
+        taught_by,
+        encoder,
+        clusters,
+        words,
+        languages,
+        reading,
+        author_field,
+    )
+    console.as_json(made) if json else _tell(made)
+
+
+def _trained(
+    files: str | list[str], name: str, label: str | None, kind: str, like: Classifier | None, encoder: bool,
+    clusters: int, words: Path | None, languages: str, reading: Reading, author_field: str | None,
+) -> dict[str, Any]:  # fmt: skip
+    from publius.classifiers.clusters import Clusters
+    from publius.classifiers.encoder import load_encoder
+    from publius.classifiers.store import free_name, store
+    from publius.classifiers.topics import TopicClassifier
+    from publius.documents.corpus import open_corpus
+    from publius.embeddings.catalogue import new_stored_folder
+    from publius.files.progress import stage
+    from publius.text.author_names import author_key
+    from publius.text.list_rule import read_words
+
+    folder = new_stored_folder(name) if kind == "metric" else free_name(name)
+    fields = [label] if label else []
+    corpus = open_corpus(files, reading, author_field=author_field, fields=fields)
+    with stage("reading"):
+        documents = [*corpus]
+    texts = [each.text for each in documents]
+    authors = [each.author for each in documents] if author_field else None
+    listed: dict[str, Any] = {
+        "authors": authors, "name": name, "languages": tuple(filter(None, languages.split(","))),
+    }  # fmt: skip
+    own = read_words(words) if words else frozenset()
+    targets: list[Any] = [each.fields[label] for each in documents] if label else []
+    if like is not None:
+        with stage("labelling"):
+            targets = like.predict(texts)
+    told: dict[str, Any] = {
+        "name": name, "kind": kind, "texts": len(texts), "like": like.name if like else None,
+        "authors": len({author_key(each) for each in authors} - {None}) if authors else None,
+    }  # fmt: skip
+    if kind == "metric":
+        from publius.embeddings.topic_metric import fit_metric
+
+        vectors = fit_metric(texts, [str(each) for each in targets], extra=own, **listed).save(folder)
+        return {**told, "words": vectors.size, "dimension": vectors.dimension, "sha256": vectors.sha256}
+    listed |= {
+        "trained_on": corpus.digests(),
+        "extra_words": own,
+        "encoder": load_encoder() if encoder else None,
+    }
+    made: StoredClassifier
+    if kind == "clusters":
+        made = Clusters.train(texts, clusters=clusters, **listed)
+        public = len(made.meta.vocabulary)
+    else:
+        made = TopicClassifier.train(texts, targets, **listed)
+        public = len({word for own_words in made.meta.words for word in own_words})
+    store(made)
+    return {**told, **_facts(made), "words": public}
+
+
+def _tell(made: dict[str, Any]) -> None:
+    from publius.cli import console
+
+    authors = f" of {made['authors']:,} authors" if made["authors"] else ""
+    console.say(f"Trained {made['name']} ({made['kind']}) on {made['texts']:,} public texts{authors}.")
+    console.say(
+        f"{made['words']:,} words become public with it: each used by at least five authors, and in a list of words."
+    )
+    accuracy = made.get("accuracy")
+    if accuracy:
+        asked = f"Agrees with {made['like']}" if made["like"] else "Right"
+        console.say(f"{asked} for {_interval(accuracy)} of these texts, in cross-validation:")
+        console.table(
+            ("label", "right", ""),
+            [
+                (name, f"{100 * share:.0f} %", console.bar(share))
+                for name, share in accuracy["by_label"].items()
+            ],
+        )
+    elif made["kind"] == "metric":
+        console.say(
+            f"Use it: publius obfuscate FILE --embeddings {made['name']} --epsilon 10 --length 40 --output DIR"
+        )
+    else:
+        console.say(
+            f"{len(made['labels']) - 1} clusters, and other. Look at them: publius models show {made['name']}"
+        )
+
+
+def _interval(accuracy: dict[str, Any]) -> str:
+    share, low, high = (100 * accuracy[each] for each in ("share", "low", "high"))
+    return f"{share:.1f} % (95 % CI {low:.1f} % to {high:.1f} %)"
+
+
+def _share(accuracy: Any) -> str:
+    return f"{100 * accuracy['share']:.1f} %" if accuracy else ""
+
+
+def _facts(made: Classifier) -> dict[str, Any]:
+    """What a list says of a classifier."""
+    return {
+        "name": made.name, "kind": made.kind, "labels": list(made.labels), "accuracy": made.accuracy,
+        "sha256": made.sha256, "public": list(made.public), "trained_on": list(made.trained_on),
+    }  # fmt: skip
+
+
+@app.command(name="import")
+def import_(
+    file: Path,
+    *,
+    name: str | None = None,
+    limit: int | None = None,
+    words: Path | None = None,
+    tokenizer: Literal["glove", "word2vec", "icu"] | None = None,
+    skip_bad_rows: bool = False,
+    json: bool = False,
+) -> None:
+    """Check and store a file of public word vectors.
+
+    Parameters
+    ----------
+    file
+        word2vec binary or text, GloVe or fastText .vec; also .gz.
+    name
+        Name to store them under. Default: from the file's.
+    limit
+        Keep the first words only: the most frequent.
+    words
+        Keep the words of this file, one a line.
+    tokenizer
+        How texts are cut. Default: glove for GloVe, else word2vec; icu for languages without spaces.
+    skip_bad_rows
+        Leave bad rows out and count them.
+    json
+        Print the result as JSON.
+    """
+    from publius.cli import console
+    from publius.embeddings.catalogue import name_from, new_stored_folder
+    from publius.embeddings.embeddings import Embeddings
+    from publius.text.list_rule import read_words
+
+    called = name or name_from(file)
+    folder = new_stored_folder(called)
+    found = console.watched(
+        Embeddings.from_file, file, name=called, limit=limit, tokenizer=tokenizer, skip_bad_rows=skip_bad_rows,
+        vocabulary=read_words(words) if words else None,
+    ).save(folder)  # fmt: skip
+    facts = _vectors(found)
+    if json:
+        console.as_json(facts)
+    else:
+        console.say(f"Stored {called}: {found.size:,} words, {found.dimension} dimensions.")
+
+
+def _vectors(found: Any) -> dict[str, Any]:
+    return {
+        "name": found.name, "kind": "embeddings", "words": found.size, "dimension": found.dimension,
+        "tokenizer": found.tokenizer, "sha256": found.sha256, "source": dict(found.source),
+    }  # fmt: skip
+
+
+@app.command(name="list")
+def list_(*, json: bool = False) -> None:
+    """List classifiers, word vectors and the encoder.
+
+    Parameters
+    ----------
+    json
+        Print the result as JSON.
+    """
+    from publius.classifiers.encoder import PACKAGED as ENCODER
+    from publius.classifiers.encoder import load_encoder
+    from publius.classifiers.store import load_classifier, stored_classifiers
+    from publius.cli import console
+    from publius.embeddings.catalogue import PACKAGED, package_installed, stored_names
+    from publius.errors import MissingExtraError
+
+    classifiers: list[dict[str, Any]] = [_facts(load_classifier(name)) for name in stored_classifiers()]
+    packaged = [*PACKAGED] if package_installed() else []
+    if packaged:
+        classifiers.append({"name": "subjects", "kind": "subjects", "labels": None, "accuracy": None})
+    vectors = [{"name": name, "kind": "embeddings"} for name in (*packaged, *stored_names())]
+    encoders = []
+    try:
+        found = load_encoder(ENCODER)
+        about = {"languages": list(found.languages), "dimension": found.dimension, "installed": True}
+        encoders = [{**found.public, **about}]
+    except MissingExtraError as error:
+        console.note(f"No encoder: {error}")
+    if json:
+        console.as_json({"classifiers": classifiers, "embeddings": vectors, "encoder": encoders})
+        return
+    rows = [
+        (
+            each["name"], each["kind"], f"{len(each['labels']):,}" if each["labels"] else "",
+            _share(each["accuracy"]),
+        )
+        for each in classifiers
+    ]  # fmt: skip
+    rows += [(str(each["name"]), str(each["kind"]), "", "") for each in (*vectors, *encoders)]
+    console.table(("name", "kind", "labels", "right"), rows)
+
+
+@app.command
+def show(name: str, *, json: bool = False) -> None:
+    """Show a classifier's labels and words, or word vectors.
+
+    Parameters
+    ----------
+    name
+        A stored name, a folder, python:MODULE:NAME, or subjects.
+    json
+        Print the result as JSON.
+    """
+    from publius.classifiers.store import is_stored, load_classifier
+    from publius.cli import console
+    from publius.embeddings.catalogue import PACKAGED
+    from publius.embeddings.catalogue import is_stored as has_vectors
+    from publius.embeddings.embeddings import Embeddings
+
+    if not is_stored(name) and (name in PACKAGED or has_vectors(name)):
+        facts = _vectors(Embeddings.load(name))
+        console.as_json(facts) if json else console.table(
+            ("found", ""), [(key, str(value)) for key, value in facts.items()]
+        )
+        return
+    found = load_classifier(name)
+    words = {label: list(found.words(label)) for label in found.labels}
+    if json:
+        console.as_json({**_facts(found), "words": words})
+        return
+    right = found.accuracy["by_label"] if found.accuracy else {}
+    console.say(f"{found.name}: {found.kind}, {len(found.labels):,} labels, sha256 {found.sha256[:16]}")
+    if found.accuracy:
+        console.say(f"Right for {_interval(found.accuracy)} of its public texts, in cross-validation.")
+    console.table(
+        ("label", "right", "words"),
+        [
+            (label, f"{100 * right[label]:.0f} %" if label in right else "", " ".join(words[label][:8]))
+            for label in found.labels
+        ],
+    )
+
+
+@app.command
+def remove(name: str) -> None:
+    """Remove a stored classifier or stored word vectors.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    """
+    import shutil
+
+    from publius.classifiers import store
+    from publius.cli import console
+    from publius.embeddings.catalogue import is_stored, stored_folder
+    from publius.files import os_errors
+
+    if not store.is_stored(name) and is_stored(name):
+        with os_errors("remove", stored_folder(name)):
+            shutil.rmtree(stored_folder(name))
+    else:
+        store.remove(name)
+    console.say(f"Removed {name}.")
+
+
+@app.command(name="try")
+def try_(
+    file: File,
+    *,
+    classifier: str | None = None,
+    labels: str | None = None,
+    label: str | None = None,
+    encoder: str = "packaged",
+    json: bool = False,
+    reading: Annotated[Reading, flat("Reading")] = Reading(),
+) -> None:
+    """Look at the answers for twenty public texts.
+
+    Parameters
+    ----------
+    file
+        Public texts.
+    classifier
+        A stored classifier, a folder, or python:MODULE:NAME.
+    labels
+        Answer with the nearest of these names: A,B or @FILE.
+    label
+        Column of right labels: says how often both agree.
+    encoder
+        Encoder for --labels: packaged, or python:MODULE:NAME.
+    json
+        Print the result as JSON.
+    """
+    from publius.cli import console
+    from publius.documents.corpus import open_corpus
+    from publius.errors import UsageError
+    from publius.text.normal_form import compared
+
+    if (classifier is None) == (labels is None):
+        raise UsageError("what answers? --classifier NAME, or --labels A,B by their names.")
+    found = _answering(classifier, labels, encoder)
+    documents = [*open_corpus(file, reading, fields=[label] if label else [])]
+    some = documents[:: max(1, -(-len(documents) // (_COMPARED if label else _SHOWN)))]
+    answers = console.watched(found.predict, [each.text for each in some])
+    rows = [
+        {"text": " ".join(each.text.split())[:60], "label": answer}
+        for each, answer in zip(some, answers, strict=True)
+    ]
+    agreement = None
+    if label:
+        right = [compared(each.fields[label]) == answer for each, answer in zip(some, answers, strict=True)]
+        agreement = sum(right) / max(len(right), 1)
+    rows = rows[:: max(1, -(-len(rows) // _SHOWN))]
+    if json:
+        console.as_json({"classifier": found.name, "kind": found.kind, "agreement": agreement, "texts": rows})
+        return
+    console.table(("text", "label"), [(row["text"], row["label"]) for row in rows])
+    if agreement is not None:
+        console.say(f"Both agree for {100 * agreement:.1f} % of {len(some):,} texts.")
+
+
+def _answering(classifier: str | None, labels: str | None, encoder: str) -> Classifier:
+    """The classifier of ``--classifier`` or ``--like``, or that of ``--labels``."""
+    if classifier is not None:
+        from publius.classifiers import load_classifier
+
+        return load_classifier(classifier)
+    from publius.classifiers.encoder import load_encoder
+    from publius.classifiers.names import Names
+    from publius.cli.label import declared_labels
+
+    names, descriptions = declared_labels(labels or "")
+    return Names(names, load_encoder(encoder), descriptions=descriptions)

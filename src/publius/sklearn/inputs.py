@@ -1,0 +1,105 @@
+"""Inputs of an estimator: texts, or a matrix of counts with words for columns. No message holds any of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from publius.embeddings.embeddings import Embeddings
+from publius.errors import DataError, UsageError, extra
+from publius.text.bag import UNKNOWN
+
+with extra("sklearn", "scikit-learn"):
+    from scipy.sparse import csr_matrix, issparse
+    from sklearn.utils.validation import validate_data
+
+VOCABULARY: Final = "vocabulary"
+"""As ``feature_names``: the columns are the first words of the vocabulary."""
+
+
+def texts_of(X: Any) -> list[str] | None:
+    """``X`` as a list of texts; None where it is a matrix. `DataError` for a document that is no text."""
+    if isinstance(X, str | bytes):
+        raise UsageError("one text was given where many are expected: give a list of texts")
+    if issparse(X) or len(getattr(X, "shape", (0,))) != 1:
+        return None
+    items = [*X] if isinstance(X, Iterable) else []
+    if items and not isinstance(items[0], str | bytes) and not hasattr(X, "shape"):
+        return None
+    for position, text in enumerate(items, start=1):
+        if not isinstance(text, str):
+            raise DataError(
+                f"document {position} is of type {type(text).__name__}: give a list of texts, or a matrix of counts of "
+                "shape (documents, words). Reshape your data: one row of counts is [[...]]"
+            )
+    return [str(text) for text in items]
+
+
+def checked_counts(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """A matrix as CSR of whole numbers; `DataError` where it holds text or anything that is no count."""
+    if not issparse(X):
+        array = np.asarray(X)
+        if array.dtype.kind in "OUS" and any(
+            isinstance(cell, str | bytes) for cell in array.ravel().tolist()
+        ):
+            raise DataError(
+                "the matrix holds text where counts are expected: give a column of a data frame as frame['text']"
+            )
+    try:
+        found = validate_data(
+            estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_non_negative=True
+        )
+    except ValueError as error:
+        if "feature names" not in str(error).lower():
+            raise
+        raise UsageError(  # the message would name columns, and columns are words of documents
+            "the feature names (columns) of the data frame are not those it was fitted with, in their order"
+        ) from None
+    counts = csr_matrix(found)
+    if counts.dtype.kind == "f" and (counts.data != np.floor(counts.data)).any():
+        raise DataError(
+            "the matrix does not hold counts: whole numbers are expected, before any weighting such as tf-idf"
+        )
+    counts.sum_duplicates()
+    return counts
+
+
+def column_names(estimator: Any, width: int, embeddings: Embeddings) -> list[str]:
+    """The words of the columns of a matrix; see `BagPrivatizer.feature_names`."""
+    names = estimator.feature_names
+    if isinstance(names, str) and names != VOCABULARY:
+        raise UsageError(f"feature_names is a list of words, or {VOCABULARY!r}")
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", None)
+    if (names is None and width == embeddings.size) or (isinstance(names, str) and width <= embeddings.size):
+        names = embeddings.vocabulary[:width]
+    if names is None or len(names) != width or isinstance(names, str):
+        raise UsageError(
+            f"the matrix has {width:,} columns and it is not said which words they are: give "
+            "feature_names=vectorizer.get_feature_names_out()"
+        )
+    return [str(name) for name in names]
+
+
+def texts_of_counts(counts: Any, names: Sequence[str], embeddings: Embeddings, length: int) -> list[str]:
+    """A text for each row: its words in one public order, that of their SHA-256 digests, unknown ones last.
+
+    A matrix has no order; this one changes by at most one word when one word of the row changes.
+    """
+    known = [name in embeddings for name in names]
+    keys = [(not k, hashlib.sha256(name.encode()).digest()) for k, name in zip(known, names, strict=True)]
+    order = np.empty(len(names), np.int64)
+    order[sorted(range(len(names)), key=keys.__getitem__)] = np.arange(len(names))
+    words = [name if k else UNKNOWN for k, name in zip(known, names, strict=True)]
+    texts = []
+    for row in range(counts.shape[0]):
+        span = slice(counts.indptr[row], counts.indptr[row + 1])
+        columns, times = counts.indices[span], counts.data[span]
+        found: list[str] = []
+        for at in np.argsort(order[columns], kind="stable").tolist():
+            found += [words[columns[at]]] * int(min(times[at], length))  # no more than N can count
+        texts.append(" ".join(found))
+    return texts

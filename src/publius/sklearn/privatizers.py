@@ -1,0 +1,196 @@
+"""`BagPrivatizer` and `LabelPrivatizer`: the release of words and of labels as transformers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, final
+
+import numpy as np
+
+from publius.classifiers.classifier import Classifier
+from publius.embeddings.embeddings import Embeddings
+from publius.errors import DataError, UsageError, extra
+from publius.mechanisms.lifted import Lifted
+from publius.mechanisms.mechanism import Mechanism, Outcome
+from publius.mechanisms.randomized_response import RandomizedResponse
+from publius.noise.randomness import RunKey
+from publius.settings import EUCLIDEAN, TextSettings, UnknownPolicy
+from publius.sklearn.inputs import checked_counts, column_names, texts_of, texts_of_counts
+
+with extra("sklearn", "scikit-learn"):
+    from scipy.sparse import csr_matrix
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted
+
+
+class _Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Texts in, one row of counts out for each; the mechanism is made when it is fitted."""
+
+    mechanism_: Mechanism
+    released_: tuple[str, ...]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names of the output's columns: public words, or labels."""
+        check_is_fitted(self)
+        return np.asarray(self.released_, dtype=object)
+
+    def _protected(self, texts: Sequence[str]) -> Any:
+        """Fresh noise for each text: CSR of shape (documents, columns)."""
+        place = {name: column for column, name in enumerate(self.released_)}
+        outcomes = (
+            self.mechanism_.protect(texts, range(len(texts)), RunKey.fresh()).outcomes if len(texts) else ()
+        )
+        rows = [self._row(outcome) for outcome in outcomes]
+        columns = np.array([place[name] for row in rows for name in row], np.int64)
+        data = np.array([count for row in rows for count in row.values()], np.int64)
+        starts = np.cumsum([0, *map(len, rows)])
+        made = csr_matrix((data, columns, starts), shape=(len(texts), len(self.released_)))
+        made.sort_indices()
+        return made
+
+    @staticmethod
+    @abstractmethod
+    def _row(outcome: Outcome) -> Mapping[str, int]:
+        """The counts of the columns."""
+
+    def __sklearn_clone__(self) -> Self:
+        """The same parameters, unfitted: mechanisms, classifiers and vectors never change, so nothing is copied."""
+        return type(self)(**self.get_params(deep=False))
+
+    def __sklearn_tags__(self) -> Any:
+        """Text in; random by design."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.non_deterministic = tags.requires_fit = True
+        tags.input_tags.two_d_array = False
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+@final
+class BagPrivatizer(_Privatizer):
+    """Documents become noisy bags of public words: CSR counts, one column a word, each row adding up to N.
+
+    Input is an iterable of texts, read as in a release, or a matrix of counts of shape (documents, words). A matrix has
+    no order, so the N words of a row that has more are its first in the order of their SHA-256 digests. Each call of
+    ``transform`` is a release and costs anew: epsilon * N * E between documents at Earth Mover's distance E.
+
+    Attributes:
+        mechanism: name of a kernel, or a `publius.Lifted` that is made already; the rest is then its own.
+        epsilon: per word and unit of distance.
+        length: N.
+        embeddings: an `Embeddings`, or what `Embeddings.load` takes; None for the packaged vectors.
+        metric: distance between words.
+        parameters: further parameters of the kernel, by name.
+        unknown: unk or drop.
+        stop_words: left out.
+        feature_names: the words of a matrix's columns. None: the names of a data frame's columns, or the vocabulary where
+            the width is the same; "vocabulary": its first words.
+        mechanism_: after fitting, the `publius.Lifted`; its ``guarantee`` is that of one call of ``transform``.
+    """
+
+    mechanism_: Lifted
+
+    def __init__(
+        self,
+        mechanism: str | Lifted = "laplace",
+        epsilon: float = 10.0,
+        length: int = 40,
+        *,
+        embeddings: Embeddings | str | None = None,
+        metric: str = EUCLIDEAN,
+        parameters: dict[str, Any] | None = None,
+        unknown: UnknownPolicy = TextSettings.unknown,
+        stop_words: str = TextSettings.stop_words,
+        feature_names: Sequence[str] | str | None = None,
+    ) -> None:
+        self.mechanism, self.epsilon, self.length, self.embeddings = mechanism, epsilon, length, embeddings
+        self.metric, self.parameters, self.unknown = metric, parameters, unknown
+        self.stop_words, self.feature_names = stop_words, feature_names
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the parameters and note what the columns are; nothing is learned from the documents."""
+        self.mechanism_ = self._made()
+        self.released_ = tuple(self.mechanism_.vocabulary.vocabulary)
+        self.columns_: list[str] | None = None
+        if texts_of(X) is None:
+            width = checked_counts(self, X, reset=True).shape[1]
+            self.columns_ = column_names(self, width, self.mechanism_.vocabulary)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Protect ``X`` with fresh noise; `DataError` for what is neither texts nor counts."""
+        check_is_fitted(self)
+        texts = texts_of(X)
+        if texts is None:
+            counts = checked_counts(self, X, reset=False)
+            if self.columns_ is None:
+                raise UsageError(
+                    "fitted on texts, and a matrix has columns: fit on a matrix with the same columns"
+                )
+            texts = texts_of_counts(counts, self.columns_, self.mechanism_.vocabulary, self.mechanism_.length)
+        return self._protected(texts)
+
+    def _made(self) -> Lifted:
+        from publius.mechanisms.registry import make_kernel
+
+        if not isinstance(self.mechanism, str):
+            return self.mechanism
+        given = self.embeddings
+        vectors = given if isinstance(given, Embeddings) else Embeddings.load(given)
+        kernel = make_kernel(
+            self.mechanism,
+            vectors,
+            epsilon=self.epsilon,
+            metric=self.metric,
+            parameters=self.parameters or {},
+        )
+        return Lifted(kernel, self.length, unknown=self.unknown, stop_words=self.stop_words)
+
+    @staticmethod
+    def _row(outcome: Outcome) -> Mapping[str, int]:
+        return outcome.bag.counts if outcome.bag is not None else {}
+
+    def __sklearn_tags__(self) -> Any:
+        """Counts in, too."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.positive_only = tags.input_tags.two_d_array = True
+        return tags
+
+
+@final
+class LabelPrivatizer(_Privatizer):
+    """Texts become randomized labels: CSR with one column a label and a 1 in that of the row.
+
+    Each call of ``transform`` is a release and costs anew: epsilon-local differential privacy of each text.
+
+    Attributes:
+        classifier: a `publius.Classifier`, or what `publius.classifiers.load_classifier` takes.
+        epsilon: local, of each text.
+        mechanism_: after fitting, the `publius.RandomizedResponse`.
+    """
+
+    def __init__(self, classifier: Classifier | str, epsilon: float = 5.0) -> None:
+        self.classifier, self.epsilon = classifier, epsilon
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Load the classifier; nothing is learned from the documents."""
+        from publius.classifiers import load_classifier
+
+        given = self.classifier
+        found = given if isinstance(given, Classifier) else load_classifier(given)
+        self.mechanism_ = RandomizedResponse(found, self.epsilon)
+        self.released_ = found.labels
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Protect the texts ``X`` with fresh noise; `DataError` where they are no texts."""
+        check_is_fitted(self)
+        texts = texts_of(X)
+        if texts is None:
+            raise DataError("a matrix was given where texts are expected: give a list of texts")
+        return self._protected(texts)
+
+    @staticmethod
+    def _row(outcome: Outcome) -> Mapping[str, int]:
+        return {str(outcome.label): 1}
