@@ -1,5 +1,7 @@
 """Random bags over the toy vocabulary, and two independent ways to their Earth Mover's distance."""
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import block_diag, csr_array, eye_array, kron, vstack
@@ -44,3 +46,24 @@ def by_linear_program(pairs, embeddings):
     assert answer.status == 0
     ends = np.cumsum([len(part) for part in costs])[:-1]
     return np.array([part @ flow for part, flow in zip(costs, np.split(answer.x, ends), strict=True)])
+
+
+def all_bags(words, size):
+    """All multisets of ``size`` of ``words`` words, each row ascending."""
+    return np.array(list(combinations_with_replacement(range(words), size)), np.int64)
+
+
+def bag_kernel(kernel, size):
+    """P(c|b) for all bags of ``size`` words in the order of `all_bags`, from K[x, w]: word by word, by convolution."""
+    result, smaller = kernel, all_bags(len(kernel), 1)
+    for count in range(2, size + 1):
+        larger = all_bags(len(kernel), count)
+        place = {tuple(bag): index for index, bag in enumerate(larger.tolist())}
+        head = {tuple(bag): index for index, bag in enumerate(smaller.tolist())}
+        rows = np.array([head[tuple(bag[:-1])] for bag in larger.tolist()])
+        grown = np.zeros((len(larger), len(larger)))
+        for word in range(len(kernel)):
+            columns = [place[tuple(sorted((*bag, word)))] for bag in smaller.tolist()]
+            grown[:, columns] += result[rows] * kernel[larger[:, -1], word][:, None]
+        result, smaller = grown, larger
+    return result

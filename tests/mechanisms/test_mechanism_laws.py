@@ -3,45 +3,41 @@
 The laws themselves are `publius.audit.laws`, so that a user can run them on a class of his own.
 """
 
-import json
 import math
 from bisect import bisect_left
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, pairwise, product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
-
-from publius.audit.laws import LAWS, LawVerdict, ToyInstance, case_on, check_laws, verdict
-from publius.audit.toy_vocabularies import World, small_embeddings, worlds
-from publius.audit.words import ratios, word_counts
-from publius.cli.certify import _record
-from publius.errors import PolicyError
-from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.kernel import AbstractExact, Kernel
-from publius.mechanisms.registry import MECHANISMS, make_mechanism
-from publius.noise.randomness import RunKey, seeded_rng, system_rng
-from publius.privacy.guarantee import Guarantee
-from publius.privacy.ledger import Ledger
-from publius.releases.plan import Plan
-from publius.releases.protect import release
-from publius.text.bag import Bag, Encoding
-from publius.text.tokenizer import StopWords
 from vocabularies import CASES, brute_force, reference_rows, vocabulary
 
-FINITE = [name for name, kind in MECHANISMS.items() if issubclass(kind, AbstractFinite)]
+from publius.audit.laws import LAWS, LawVerdict, ToyInstance, case_on, check_laws, verdict
+from publius.audit.toys import World, ratios, small_embeddings, word_counts, worlds
+from publius.errors import PolicyError
+from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.lifted import Lifted
+from publius.mechanisms.outside import computed_constant
+from publius.mechanisms.kernel import AbstractExact
+from publius.mechanisms.registry import KERNELS, make_kernel
+from publius.noise.randomness import RunKey, seeded_rng, system_rng
+from publius.privacy.guarantee import Guarantee
+from publius.text.bag import Bag
+
+FINITE = [name for name, kind in KERNELS.items() if issubclass(kind, AbstractFinite)]
 EPSILON = 3.0
 NEARLY_THE_SAME = 0.01
 """Nats by which laws may differ before the test of equal laws would see it: its statistic grows by one."""
 NO_TIGHT = [("clusters", 2), ("clusters", 10)]  # some weights are negative there
 
 
-@pytest.fixture(scope="module", params=MECHANISMS)
+@pytest.fixture(scope="module", params=KERNELS)
 def mechanism(request):
-    return make_mechanism(request.param, vocabulary("duplicates", 12), epsilon=EPSILON)
+    return make_kernel(request.param, vocabulary("duplicates", 12), epsilon=EPSILON)
 
 
 @pytest.fixture
@@ -51,7 +47,7 @@ def case(mechanism):
 
 
 def made(name, embeddings, epsilon):
-    return make_mechanism(name, embeddings, epsilon=epsilon)
+    return make_kernel(name, embeddings, epsilon=epsilon)
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -88,20 +84,19 @@ def test_the_guarantee_is_the_one_asked_for(mechanism):
     assert guarantee.lifted(400).epsilon_total == EPSILON * 400
 
 
-def test_bags_keep_their_size_and_the_manifest_says_it(mechanism):
+def test_bags_keep_their_size_and_the_facts_say_it(mechanism):
     bag = Bag([f"w{i % 40}" for i in range(50)])
     assert mechanism.randomize(bag, seeded_rng(4)).size == 50
-    plan = Plan(mechanism, Encoding(50, "unk", StopWords.load("none"), "glove"))
-    manifest = json.loads(json.dumps(plan.manifest(1), allow_nan=False))
-    assert manifest["mechanism"] == mechanism.name
-    assert manifest["private"] is True
-    assert manifest["epsilon_total"] == EPSILON * 50
-
-
-def test_the_ledger_is_charged_what_the_guarantee_says(mechanism, tmp_path):
-    plan = Plan(mechanism, Encoding(50, "unk", StopWords.load("none"), "glove"))
-    charges = plan.charges(Ledger.create(tmp_path / "ledger", budget=1000), [("one", None), ("two", None)])
-    assert [charge.amount for charge in charges] == [150, 150]
+    lifted = Lifted(mechanism, 50)
+    facts = lifted.facts()
+    assert (facts["mechanism"], facts["length"], facts["exponent_per_distance"]) == (
+        mechanism.name,
+        50,
+        EPSILON * 50,
+    )
+    assert lifted.charge("exponent") == 150
+    with pytest.raises(PolicyError, match="--unit exponent"):
+        lifted.charge("epsilon")
 
 
 def test_samples_do_not_contradict_the_bound(mechanism):
@@ -133,7 +128,7 @@ def chi_square(mechanism, counts, word):
 
 @pytest.mark.parametrize("name", FINITE)
 def test_sampled_frequencies_are_the_stated_probabilities(name):
-    mechanism = make_mechanism(name, vocabulary("scattered", 3), epsilon=4.0)
+    mechanism = make_kernel(name, vocabulary("scattered", 3), epsilon=4.0)
     for word in (0, 17):
         draws = mechanism.apply(np.full(40_000, word), mechanism.noise(40_000, seeded_rng(word)))
         statistic, threshold = chi_square(mechanism, np.bincount(draws, minlength=40), word)
@@ -145,9 +140,9 @@ def test_sampled_frequencies_are_the_stated_probabilities(name):
 def test_the_certificate_bounds_every_pair_and_output(name, kind, n):
     if name == "tight" and (kind, n) in NO_TIGHT:
         with pytest.raises(PolicyError, match="negative"):
-            make_mechanism(name, vocabulary(kind, n), epsilon=2.0)
+            make_kernel(name, vocabulary(kind, n), epsilon=2.0)
         return
-    mechanism = make_mechanism(name, vocabulary(kind, n), epsilon=2.0)
+    mechanism = make_kernel(name, vocabulary(kind, n), epsilon=2.0)
     exact = brute_force(mechanism)
     assert exact <= mechanism.constant.epsilon <= exact * (1 + 1e-10)
     assert mechanism.constant.epsilon <= 2.0
@@ -156,7 +151,7 @@ def test_the_certificate_bounds_every_pair_and_output(name, kind, n):
 @pytest.mark.parametrize("name", FINITE)
 @pytest.mark.parametrize(("kind", "n"), [("duplicates", 1), ("duplicates", 20), ("scattered", 3)])
 def test_stated_probabilities_are_those_of_the_definition(name, kind, n):
-    mechanism = make_mechanism(name, vocabulary(kind, n), epsilon=2.0)
+    mechanism = make_kernel(name, vocabulary(kind, n), epsilon=2.0)
     expected = np.array(reference_rows(mechanism), np.float64)
     np.testing.assert_allclose(mechanism.log_probabilities(), expected, rtol=0, atol=1e-13)
 
@@ -166,7 +161,7 @@ def test_rows_are_normalized_and_finite_at_any_epsilon(name):
     for epsilon in (0.5, 800.0):
         if (name, epsilon) == ("tight", 0.5):
             continue
-        logs = make_mechanism(name, vocabulary("scattered", 12), epsilon=epsilon).log_probabilities()
+        logs = make_kernel(name, vocabulary("scattered", 12), epsilon=epsilon).log_probabilities()
         assert np.isfinite(logs).all()
         np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, rtol=1e-12)
 
@@ -174,7 +169,7 @@ def test_rows_are_normalized_and_finite_at_any_epsilon(name):
 @pytest.mark.parametrize("name", FINITE)
 def test_pushed_distributions_are_products_with_the_rows(name):
     for n in (1, 12):
-        mechanism = make_mechanism(name, vocabulary("duplicates", n), epsilon=3.0)
+        mechanism = make_kernel(name, vocabulary("duplicates", n), epsilon=3.0)
         given = seeded_rng(6).dirichlet(np.ones(40), size=3)
         expected = given @ np.exp(mechanism.log_probabilities())
         np.testing.assert_allclose(mechanism.pushed(given), expected, rtol=1e-9, atol=1e-15)
@@ -184,35 +179,11 @@ def test_pushed_distributions_are_products_with_the_rows(name):
 # Refusal -------------------------------------------------------------------------------------------------------
 
 
-class Whim(Kernel):
-    """A mechanism of a user's: one class. Nothing can be said of what it promises."""
-
-    name = "whim"
-
-    def __init__(self, embeddings):
-        self.embeddings, self.epsilon = embeddings, 1.0
-
-    @property
-    def guarantee(self):
-        return Guarantee(self.epsilon, "euclidean", "none")
-
-    def noise(self, count, rng):
-        return rng.random((count, 1))
-
-    def apply(self, words, noise, *, threads=1):
-        return np.where(noise[:, 0] < 0.5, words, 0)
-
-
-def test_a_mechanism_without_a_guarantee_is_refused_by_release():
-    with pytest.raises(PolicyError, match="no guarantee"):
-        release("w1 w2 w3", Whim(vocabulary()), length=3)
-
-
 def test_an_option_that_a_mechanism_does_not_take_is_refused():
     with pytest.raises(ValueError, match="takes no floor"):
-        make_mechanism("laplace", vocabulary(), epsilon=1.0, floor=0.1)
-    with pytest.raises(ValueError, match="takes no metric"):
-        make_mechanism("mahalanobis", vocabulary(), epsilon=1.0, metric="manhattan")
+        make_kernel("laplace", vocabulary(), epsilon=1.0, parameters={"floor": 0.1})
+    with pytest.raises(ValueError, match="metric of its own"):
+        make_kernel("mahalanobis", vocabulary(), epsilon=1.0, metric="manhattan")
 
 
 # The laws themselves -----------------------------------------------------------------------------------------------
@@ -341,22 +312,12 @@ def delta_needed(kernel, truth):
     return max(told + share - ratio * share for share in drawn)
 
 
-def own_coins():
-    """The class of the page that shows how to write one, and the lawful one of here, with their truths."""
-    page = (Path(__file__).parents[2] / "docs/how-to/add-a-mechanism.md").read_text(encoding="utf-8")
-    names = {"__name__": __name__}
-    exec(page.partition("```python\n")[2].partition("\nwords = [")[0], names)  # its class alone
-    yield names["Coin"], lambda kernel: kernel._truth
-    yield Lawful, lambda kernel: kernel._truth()
-
-
 def test_the_delta_of_an_example_is_enough_for_its_exact_probabilities():
     needed = []
-    for kind, truth in own_coins():
-        for size, epsilon in product((4, 7), (1e-9, 1e-3, 2.0, 6.0, 7.0, 7.1, 15.0, 18.0, 300.0)):
-            kernel = kind(small_embeddings(np.eye(size), "corners"), epsilon=epsilon)
-            needed.append(delta_needed(kernel, truth(kernel)))
-            assert needed[-1] <= kernel.guarantee.delta
+    for size, epsilon in product((4, 7), (1e-9, 1e-3, 2.0, 6.0, 7.0, 7.1, 15.0, 18.0, 300.0)):
+        kernel = Lawful(small_embeddings(np.eye(size), "corners"), epsilon=epsilon)
+        needed.append(delta_needed(kernel, kernel._truth()))
+        assert needed[-1] <= kernel.guarantee.delta
     assert max(needed) > 0
 
 
@@ -376,11 +337,9 @@ class Telltale(Told):
 
 
 @pytest.mark.parametrize(("kind", "keeps"), [(Told, True), (Telltale, False)])
-def test_a_registered_class_is_certified_by_the_probabilities_that_it_states(monkeypatch, kind, keeps):
-    monkeypatch.setattr(kind, "__module__", "publius.mechanisms.kernels.told")
-    record = _record(kind(vocabulary(), epsilon=EPSILON), 0.0)
-    assert (record["method"], record["pairs"]) == ("exact", 40 * 39)
-    assert (record["epsilon_certified"] <= EPSILON) is keeps
+def test_a_class_that_states_probabilities_is_certified_by_them(kind, keeps):
+    found = computed_constant(kind(vocabulary(), epsilon=EPSILON))
+    assert (found.epsilon <= EPSILON) is keeps
 
 
 # Mutants ---------------------------------------------------------------------------------------------------------
@@ -395,7 +354,7 @@ def loss(logs, d):
 
 @pytest.fixture
 def rows():
-    mechanism = make_mechanism("exponential", vocabulary("scattered", 3), epsilon=EPSILON)
+    mechanism = make_kernel("exponential", vocabulary("scattered", 3), epsilon=EPSILON)
     vectors = mechanism.embeddings.vectors
     return (
         mechanism.log_probabilities(),
@@ -449,15 +408,13 @@ def test_mutant_float32_underflow_is_caught(rows):
     with np.errstate(divide="ignore"):
         mutant = np.log((weights / weights.sum(axis=1, keepdims=True)).astype(np.float64))
     assert loss(mutant, d) == np.inf
-    mechanism = make_mechanism("exponential", vocabulary("scattered", 3), scale=60.0)
+    mechanism = Exponential(vocabulary("scattered", 3), scale=60.0)
     assert loss(mechanism.log_probabilities(), d) == pytest.approx(mechanism.constant.epsilon, rel=1e-9)
 
 
 def test_mutant_sampler_with_another_scale_is_caught_by_frequencies():
     """The chi-square of samples against stated probabilities sees a sampler whose scale is 5 % off."""
-    stated, mutant = (
-        make_mechanism("exponential", vocabulary("scattered", 3), scale=s) for s in (1.5, 1.575)
-    )
+    stated, mutant = (Exponential(vocabulary("scattered", 3), scale=s) for s in (1.5, 1.575))
     draws = mutant.apply(np.full(40_000, 17), mutant.noise(40_000, seeded_rng(9)))
     statistic, threshold = chi_square(stated, np.bincount(draws, minlength=40), 17)
     assert statistic > threshold

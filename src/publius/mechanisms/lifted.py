@@ -23,7 +23,7 @@ from publius.mechanisms.kernel import Kernel, word_indices
 from publius.mechanisms.mechanism import Mechanism, Outcome, Protected, Tally
 from publius.mechanisms.outside import known_guarantee, origin
 from publius.noise.randomness import RunKey
-from publius.privacy.guarantee import Bound, Guarantee, exact_epsilon, upward
+from publius.privacy.guarantee import STATED, Bound, Guarantee, exact_epsilon, total_exponent, upward
 from publius.settings import ENGLISH, LONGEST, Between, UnknownPolicy
 from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding, bags_at, words_of, words_of_all
 from publius.text.pads import BYTES, drawn_pads, pad_places
@@ -113,7 +113,7 @@ class Lifted(Mechanism):
             name: value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
             for name, value in {**self.kernel.parameters, **_origins(self.kernel)}.items()
         }
-        evidence = stated.evidence if stated.evidence in ("proven", "certified") else "none"
+        evidence = "stated" if stated.evidence == STATED else stated.evidence
         near, typical = self.public_pair(NEAR), self.public_pair(TYPICAL)
         return {
             "epsilon": stated.epsilon, "delta": stated.delta, "length": self.length, "metric": stated.metric,
@@ -222,10 +222,16 @@ class Lifted(Mechanism):
         return pad_places(self.vocabulary, self.encoding.stop_words)
 
     def distance(self, a: str, b: str) -> float:
-        """The Earth Mover's distance of two texts as N words each, rounded up: the largest over all fillings up."""
+        """The distance of two texts as N words each that the guarantee is stated in, rounded up.
+
+        The Earth Mover's distance; of ordered text the sum word by word. Where a text is filled up, the largest that
+        the public words drawn for it could make it.
+        """
         from publius.distances.earth_mover import transport_plan
 
         one, other = (words_of(text, self.vocabulary, self.encoding) for text in (a, b))
+        if self.ordered:
+            return self._word_by_word(one, other)
         if one.padding or other.padding:
             return self._filled_distance(one, other)
         return transport_plan(
@@ -233,8 +239,22 @@ class Lifted(Mechanism):
         ).distance_upper
 
     def bound(self, distance: float) -> Bound:
-        """The exponent and delta between two documents at ``distance``."""
-        return self.kernel.bound(self.length, distance)
+        """The exponent and delta between two documents at ``distance``, in the sense of `distance`."""
+        stated = self.guarantee
+        return Bound(stated.map(distance), stated.delta)
+
+    def _word_by_word(self, a: Encoded, b: Encoded) -> float:
+        """Pads are the same draws in both as far as both need them, and stand last."""
+        from publius.distances.in_order import word_by_word_distance
+
+        own = [list(each.words)[: len(each.words) - each.padding] for each in (a, b)]
+        both = min(map(len, own))
+        total = word_by_word_distance(own[0][:both], own[1][:both], self.vocabulary, self.kernel.metric)
+        rest = word_indices(max(own, key=len)[both:], self.vocabulary)
+        if len(rest):
+            far = self.kernel.metric.pairwise(self._vectors(rest), self._vectors(self._pads)).max(axis=1)
+            total = total_exponent([total, *(far * (1 + 1e-9)).tolist()])
+        return total
 
     def _filled_distance(self, a: Encoded, b: Encoded) -> float:
         """Both are filled up with the same draws as far as both need them.

@@ -13,11 +13,14 @@ from typing import Final
 
 import numpy as np
 
+from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
 
-_DEVIATIONS: Final = 9.0
-_BEYOND: Final = 1e-12
-"""More than a binomial count lies beyond nine deviations and twenty more (Bernstein's inequality)."""
+_RARE: Final = -math.log(1e-12)
+_BEYOND: Final = 2e-12
+"""More than what a binomial count has beyond sqrt(2 v ln 10^12) + ln 10^12 on both sides (Bernstein's inequality)."""
+_ROUNDING: Final = 1 + 1e-6
+"""More than the relative error of binomial probabilities by logarithms of factorials."""
 
 
 def count_limits(released: Sequence[int], q: float, p: float, level: float) -> list[tuple[int, int]]:
@@ -29,11 +32,14 @@ def count_limits(released: Sequence[int], q: float, p: float, level: float) -> l
         raise UsageError(f"a level between 0 and 1 and probabilities 0 < q < p, not {level!r}, {q!r}, {p!r}")
     n = sum(released)
     tail = (1 - level) / len(released) / 2
-    return [_limits(int(count), n, p, q, tail) if n else (0, 0) for count in released]
+    found = {count: _limits(int(count), n, p, q, tail) if n else (0, 0) for count in set(released)}
+    return [found[count] for count in released]
 
 
 def _limits(r: int, n: int, p: float, q: float, tail: float) -> tuple[int, int]:
     """The smallest and the largest t that the released count ``r`` does not exclude: tails fall with t's distance."""
+    from scipy.special import ndtri
+
     guess = min(max(round((r - n * q) / (p - q)), 0), n)
 
     def excluded(t: int) -> bool:
@@ -42,48 +48,56 @@ def _limits(r: int, n: int, p: float, q: float, tail: float) -> tuple[int, int]:
 
     if excluded(guess):  # the estimate was cut at 0 or n: nothing nearer is possible
         return guess, guess
-    step = 1 + int(math.sqrt(guess * p * (1 - p) + (n - guess) * q * (1 - q)) / (p - q))
-    return _edge(guess, 0, step, excluded), _edge(guess, n, step, excluded)
+    deviation = math.sqrt(guess * p * (1 - p) + (n - guess) * q * (1 - q)) / (p - q)
+    far, step = math.ceil(-float(ndtri(tail)) * deviation), 1 + int(deviation / 16)
+    return _edge(guess, 0, far, step, excluded), _edge(guess, n, far, step, excluded)
 
 
-def _edge(inside: int, end: int, step: int, excluded: Callable[[int], bool]) -> int:
-    """The last count towards ``end`` that is not excluded, by doubling steps and halving."""
-    way = 1 if end > inside else -1
-    good, bad = inside, end + way
-    while good != end:
-        at = end if (end - good) * way <= step else good + way * step
-        if excluded(at):
+def _edge(inside: int, end: int, far: int, step: int, excluded: Callable[[int], bool]) -> int:
+    """The last count from ``inside`` towards ``end`` that is not excluded: about ``far`` away, by doubling and halving."""
+    way, length = (1, end - inside) if end > inside else (-1, inside - end)
+    good, bad, at = 0, length + 1, min(far, length)
+    while bad - good > 1:
+        if excluded(inside + way * at):
             bad = at
-            break
-        good, step = at, step * 2
-    while abs(bad - good) > 1:
-        middle = (bad + good) // 2
-        good, bad = (good, middle) if excluded(middle) else (middle, bad)
-    return good
+            at = max(at - step, (good + bad) // 2) if good else max(at - step, 0)
+        else:
+            good = at
+            at = min(at + step, (good + bad) // 2) if bad <= length else min(at + step, length)
+        step *= 2
+        if at in (good, bad):
+            at = (good + bad) // 2
+    return inside + way * good
 
 
 def _tail(r: int, t: int, n: int, p: float, q: float, *, upper: bool) -> float:
     """P(X >= r) or P(X <= r) for X = Bin(t, p) + Bin(n - t, q), rounded up: a sum over the one that spreads less."""
-    from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
-
-    sides = sorted(((t, p), (n - t, q)), key=lambda side: side[0] * side[1] * (1 - side[1]))
-    (few, chance), (many, other) = sides
-    width = _DEVIATIONS * math.sqrt(few * chance * (1 - chance)) + 20
-    k = np.arange(max(0, math.floor(few * chance - width)), min(few, math.ceil(few * chance + width)) + 1)
-    logs = (
-        gammaln(few + 1)
-        - gammaln(k + 1)
-        - gammaln(few - k + 1)
-        + xlogy(k, chance)
-        + xlog1py(few - k, -chance)
+    (few, chance), (many, other) = sorted(
+        ((t, p), (n - t, q)), key=lambda side: side[0] * side[1] * (1 - side[1])
     )
-    rest = r - k
-    if upper:  # P(Bin(many) >= rest) = P(Bin(many) > rest - 1)
-        tails = np.where(
-            rest <= 0, 1.0, np.where(rest > many, 0.0, bdtrc(np.clip(rest - 1, 0, many), many, other))
-        )
-    else:
-        tails = np.where(
-            rest < 0, 0.0, np.where(rest >= many, 1.0, bdtr(np.clip(rest, 0, many), many, other))
-        )
-    return min(1.0, float(np.exp(logs) @ tails) * (1 + 1e-9) + _BEYOND)
+    width = math.sqrt(2 * few * chance * (1 - chance) * _RARE) + _RARE
+    first = max(0, math.floor(few * chance - width))
+    k = np.arange(first, min(few, math.ceil(few * chance + width)) + 1)
+    rest = r - k if upper else r - k[::-1]  # P(Y >= rest) grows along it, or P(Y <= rest)
+    tails = np.cumsum(_shares(rest, many, other))
+    tails += _beyond(int(rest[0]) + (1 if upper else -1), many, other, upper=upper)
+    return min(1.0, float(_shares(r - rest, few, chance) @ tails) * _ROUNDING + _BEYOND)
+
+
+def _shares(k: IndexArray, trials: int, chance: float) -> Float64Array:
+    """P(Bin(trials, chance) = k)."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    inside = np.clip(k, 0, trials)
+    logs = gammaln(trials + 1) - gammaln(inside + 1) - gammaln(trials - inside + 1)
+    logs += xlogy(inside, chance) + xlog1py(trials - inside, -chance)
+    return np.where(inside == k, np.exp(logs), 0.0)
+
+
+def _beyond(k: int, trials: int, chance: float, *, upper: bool) -> float:
+    """P(Bin(trials, chance) >= k), or <= k."""
+    from scipy.special import betainc
+
+    if upper:
+        return 1.0 if k <= 0 else 0.0 if k > trials else float(betainc(k, trials - k + 1, chance))
+    return 0.0 if k < 0 else 1.0 if k >= trials else float(betainc(trials - k, k + 1, 1 - chance))

@@ -69,6 +69,7 @@ def make_kernel(
     1.0
     """
     kind = kernel_class(name)
+    kind.parameters_from(parameters or {})
     given: dict[str, Any] = {"epsilon": epsilon, **(parameters or {})}
     if kind.metrics:
         given["metric"] = metric_asked(metric)

@@ -41,12 +41,12 @@ class Shuffled:
                 f"shuffling adds nothing that can be stated for {mechanism.name}: a bag of words is as good as an id"
             )
         self.documents, self.documents_per_author = documents, documents_per_author
+        self._shuffling = Shuffling(mechanism.epsilon, len(mechanism.labels), documents)
         self.delta = default_delta(documents) if delta is None else delta
         if not 0 <= self.delta < 1:
             raise UsageError(f"delta must be a number from 0 and below 1, not {delta!r}")
         if documents_per_author > documents:
             raise UsageError(f"of {documents:,} documents an author cannot have {documents_per_author:,}")
-        self._shuffling = Shuffling(mechanism.epsilon, len(mechanism.labels), documents)
 
     @functools.cached_property
     def guarantee(self) -> ShuffledGuarantee:

@@ -92,6 +92,7 @@ def _of_words(manifest: Any) -> list[str]:
     if manifest.evidence == "none":
         return ["Nothing is promised: this mechanism has no proof."]
     exponent, length = rounded_up(manifest.exponent_per_distance, 6), number(manifest.length)
+    evidence = "stated by the mechanism's author" if manifest.evidence == "stated" else manifest.evidence
     if manifest.ordered:
         between = f" that agree in {_KEPT[manifest.between]}" if manifest.between != "none" else ""
         what = f"Take any two sequences of {length} words{between}, and let E be the mean distance of words in order"
@@ -99,7 +100,7 @@ def _of_words(manifest: Any) -> list[str]:
         what = f"Take any two documents of {length} words, and let E be their Earth Mover's distance"
     said = [
         f"{what} ({manifest.metric}, on the public word vectors). A row is at most exp({exponent} * E) times as "
-        f"probable under one as under the other ({manifest.evidence}, for epsilon = {rounded_up(manifest.epsilon, 6)} "
+        f"probable under one as under the other ({evidence}, for epsilon = {rounded_up(manifest.epsilon, 6)} "
         f"per word and distance, N = {length})"
         + (f", but for a probability of {rounded_up(manifest.delta, 2)}." if manifest.delta else "."),
         "A shorter document is filled up with public words, and E is then the largest that these could make it.",

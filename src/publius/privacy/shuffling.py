@@ -242,15 +242,16 @@ class Shuffling:
 
 
 def _reach(fewest: int, most: int, chance: float) -> tuple[int, int]:
-    """The counts of Bin(trials, chance), for trials from ``fewest`` to ``most``, but for 1e-14 on each side."""
-    from scipy.stats import binom
-
-    chance = min(1.0, chance)
-    if chance == 1.0:
+    """The counts of Bin(trials, chance), for trials from ``fewest`` to ``most``, but for 1e-14 on each side (Bernstein)."""
+    if chance >= 1.0:
         return fewest, most
-    low = max(int(binom.ppf(_LEFT_OUT, fewest, chance)) - 1, 0) if fewest else 0
-    high = min(int(binom.isf(_LEFT_OUT, most, chance)) + 1, most) if most else 0
-    return low, high
+    rare = -math.log(_LEFT_OUT)
+
+    def width(trials: int) -> float:
+        return math.sqrt(2 * rare * trials * chance * (1 - chance)) + rare
+
+    low = max(math.floor(fewest * chance - width(fewest)), 0)
+    return low, min(math.ceil(most * chance + width(most)), most)
 
 
 def _bins(fewest: int, most: int, chance: float) -> tuple[IndexArray, IndexArray]:
@@ -263,12 +264,19 @@ def _bins(fewest: int, most: int, chance: float) -> tuple[IndexArray, IndexArray
 
 def _shares_of_bins(first: IndexArray, last: IndexArray, trials: IndexArray, chance: float) -> Float64Array:
     """The probability of each bin for each number of trials, shape (trials, bins)."""
-    from scipy.stats import binom
+    from scipy.special import betainc, gammaln, xlog1py, xlogy  # scipy.stats would take a second to import
 
+    n = trials[:, None]
     if (first == last).all():
-        return np.asarray(binom.pmf(first, trials[:, None], chance))
-    below = binom.cdf(np.append(first, last[-1] + 1) - 1, trials[:, None], chance)
-    return np.asarray(np.diff(below, axis=1))
+        k = np.minimum(first, n)
+        logs = (
+            gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, chance) + xlog1py(n - k, -chance)
+        )
+        return np.asarray(np.where(first <= n, np.exp(logs), 0.0))
+    edges = np.append(first, last[-1] + 1)
+    above = betainc(np.maximum(edges, 1), np.maximum(n - edges + 1, 1), chance)  # P(X >= edge)
+    above = np.where(edges <= 0, 1.0, np.where(edges > n, 0.0, above))
+    return np.asarray(-np.diff(above, axis=1))
 
 
 def _steps_factor(share: float, documents: int) -> float:

@@ -29,7 +29,7 @@ def log_probability(mechanism: AbstractExact, original: Bag, released: Bag) -> f
 
     >>> import publius
     >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
-    >>> coin = publius.make_mechanism("exponential", toy, epsilon=1.0)
+    >>> coin = publius.make_kernel("exponential", toy, epsilon=1.0)
     >>> one_of_each = log_probability(coin, Bag(["north", "north"]), Bag(["north", "south"]))
     >>> stays = math.exp(coin.log_probabilities()[0, 0])
     >>> abs(math.exp(one_of_each) - 2 * stays * (1 - stays)) < 1e-12
