@@ -1,5 +1,7 @@
 """Made texts whose authors have habits, and a small kernel with a law that can be written down."""
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 
 from publius.embeddings.embeddings import Embeddings
@@ -69,3 +71,25 @@ class Small:
             np.array([rng.choice(len(self.rows), p=self.rows[word]) for word in words], np.int64)
             for words, rng in zip(batch, rngs, strict=True)
         ]
+
+
+def bag_laws(rows):
+    """All bags, as sorted places, and the law over them of each text, shape (n, bags).
+
+    ``rows`` are for each text the laws of its words, shape (N, V). Words are drawn one after the other and added to the bag,
+    so the sum over orders is never written out.
+    """
+    size, vocabulary = rows[0].shape
+    bags = list(combinations_with_replacement(range(vocabulary), size))
+    laws = np.zeros((len(rows), len(bags)))
+    for place, words in enumerate(rows):
+        law = {(): 1.0}
+        for word in words:
+            longer = {}
+            for bag, probability in law.items():
+                for out, share in enumerate(word.tolist()):
+                    key = tuple(sorted((*bag, out)))
+                    longer[key] = longer.get(key, 0.0) + probability * share
+            law = longer
+        laws[place] = [law.get(bag, 0.0) for bag in bags]
+    return bags, laws

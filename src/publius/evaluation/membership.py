@@ -166,7 +166,7 @@ def of_summary(public: Public, folder: str, *, attacks: int = ATTACKS) -> Result
     return Results(
         publius_version=__version__, kind="summary", as_is=True, command=public.command, candidates=2.0,
         epsilon=float(summary.epsilon), facts={"membership": msgspec.to_builtins(found)},
-        data={"attacked": len(documents), "known": len(documents), "authors": found.authors, "split": "all but one author known"},
+        data={"attacked": len(documents), "authors": found.authors, "split": "all authors but one are known"},
     )  # fmt: skip
 
 

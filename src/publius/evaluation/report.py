@@ -144,10 +144,15 @@ def page_facts(results: Results) -> dict[str, Any]:
         ),
         "headline": headline(results),
         "paper": paper_rows(results) if is_paper else None,
-        "columns": COLUMNS, "texts": results.data.get("attacked", 0), "length": results.facts.get("length"),
-        "columns_said": "; ".join(f"{name}: {said}" for name, said in ABOUT.items()) + "." if is_paper else "",
+        "columns": COLUMNS,
+        "texts": results.data.get("attacked", 0),
+        "length": results.facts.get("length"),
+        "columns_said": "; ".join(f"{name}: {said}" for name, said in ABOUT.items()) + "."
+        if is_paper
+        else "",
         "words_said": _paper_words(results) if is_paper else "",
-        "curve": series, "curve_log": bool(series) and all(point["x"] > 0 for each in series for point in each["points"]),
+        "curve": series,
+        "curve_log": bool(series) and all(point["x"] > 0 for each in series for point in each["points"]),
         "dots": [_dot(each, results.kind) for each in shown],
         "legend": [_LEGEND[0], _LEGEND[2]] if results.as_is else _LEGEND,
         "dots_said": f"{setting.name.capitalize()}, with 95 % intervals.",
@@ -155,15 +160,23 @@ def page_facts(results: Results) -> dict[str, Any]:
         "verdict": results.verdict or "",
         "verdicts": [
             {
-                "setting": each.setting.name, "answer": each.answer, "reason": REASONS[each.reason],
+                "setting": each.setting.name,
+                "answer": each.answer,
+                "reason": REASONS[each.reason],
                 "decided": _decided(each),
             }
             for each in results.verdicts
         ],
-        "main": main_attempts(results), "attempts": results.attackers,
-        "scope": "Measured on these public texts; other texts may differ." if not results.as_is else "Measured on these texts.",
-        "neighbours": results.facts.get("neighbours", []), "first_words": results.facts.get("first_words", {}),
-        "tables": _tables(results), "command": results.command, "facts": _lines(results),
+        "main": main_attempts(results),
+        "attempts": results.attackers,
+        "scope": "Measured on these public texts; other texts may differ."
+        if not results.as_is
+        else "Measured on these texts.",
+        "neighbours": results.facts.get("neighbours", []),
+        "first_words": results.facts.get("first_words", {}),
+        "tables": _tables(results),
+        "command": results.command,
+        "facts": _lines(results),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -348,7 +347,6 @@ class Evaluation:
         if topics:
             facts[True] = [*facts[False], topics]
         exponents = self._exponents(protected)
-        law = self._law(protected)
         found = {}
         for told, each in facts.items():
             groups = worst_case.group_places(*each)
@@ -357,9 +355,6 @@ class Evaluation:
                 found[told] = worst_case.ceiling_of(
                     exponents, data.authors, groups, protected.lifted.guarantee.delta
                 )
-            if law is not None:
-                exact = worst_case.exact_success(law, data.authors, groups).mean()
-                found[told] = min(found[told], float(exact) * (1 + 1e-12))
         return found
 
     def _exponents(self, protected: Protected) -> Float64Array | None:
@@ -393,18 +388,6 @@ class Evaluation:
     def _distances(self) -> dict[str, Float64Array]:
         return {}
 
-    def _law(self, protected: Protected) -> Float64Array | None:
-        """The law over all bags of each attacked text, where it can be written down."""
-        if not hasattr(protected.kernel, "log_probabilities") or self.words.unknown == "keep":
-            return None
-        size, length = self.words.embeddings.size, self.words.length
-        bags = [self.words.words(text.text, length) for text in self.data.attacked]
-        few = math.comb(size + length - 1, length) <= worst_case.MOST_OUTCOMES
-        if not few or any(len(words) != length for words in bags):
-            return None
-        rows = [np.exp(protected.kernel.log_probabilities(places)) for places in self._attacked_places()]
-        return worst_case.bag_laws(rows)[1]
-
     def _attacked_places(self) -> list[IndexArray]:
         from publius.evaluation.attackers.transport import places_of
 
@@ -425,16 +408,12 @@ class Evaluation:
         told = {False: np.zeros(len(chosen), np.int64)}
         if data.topics:
             told[True] = worst_case.group_places([data.topics[n] for n in chosen])
-        law = self._law(protected)
-        draws = 1 if protected.kernel is None or law is not None else self.draws
+        draws = 1 if protected.kernel is None else self.draws
         values = {each: np.zeros(len(chosen)) for each in told}
         for draw in range(draws):
-            scores = self._candidate_scores(protected, chosen, draw) if law is None else None
+            scores = self._candidate_scores(protected, chosen, draw)
             for each, groups in told.items():
-                if scores is None and law is not None:
-                    values[each] = worst_case.exact_success(law[chosen], authors, groups)
-                elif scores is not None:
-                    values[each] += worst_case.author_success(scores, authors, groups) / draws
+                values[each] += worst_case.author_success(scores, authors, groups) / draws
         same = _equal_scores([self._whole[n] for n in chosen])
         return [
             attempt(
@@ -449,7 +428,7 @@ class Evaluation:
                 candidates=worst_case.candidates_of(authors, groups),
                 draws=draws,
                 ceiling=ceilings[each] if len(chosen) == len(data.attacked) else 1.0,
-                exact=law is not None or protected.kernel is None,
+                exact=protected.kernel is None,
                 judged=False,
             )
             for each, groups in told.items()

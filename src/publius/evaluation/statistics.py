@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import msgspec
@@ -83,7 +83,9 @@ def grouped_mean(
     means = np.bincount(places, values) / sizes
     least, largest = min(ends[0], float(means.min())), max(ends[1], float(means.max()))
     mean = float(np.mean(values))
-    low, high = -_limit(-means, sizes, tail, -least), _limit(means, sizes, tail, largest)
+    held = tuple(sizes.tolist())
+    low = -_limit(tuple((-means).tolist()), held, tail, -least)
+    high = _limit(tuple(means.tolist()), held, tail, largest)
     return Interval(mean, min(mean, low), max(mean, high))
 
 
@@ -111,11 +113,12 @@ def authors_needed(limit: float, level: float = LEVEL, sizes: ArrayLike = (1.0,)
     return max(1, math.ceil(as_many * len(numbers) - 1e-6))
 
 
-def _limit(means: Float64Array, sizes: Float64Array, tail: float, end: float) -> float:
+@lru_cache(2**12)  # attackers share what they are compared with
+def _limit(means: tuple[float, ...], sizes: tuple[float, ...], tail: float, end: float) -> float:
     """The value that the mean of authors with new weights exceeds with probability ``tail``; see `grouped_mean`."""
     from scipy.optimize import brentq
 
-    values, weights = np.append(means, end), np.append(sizes, _unseen_size(sizes))
+    values, weights = np.append(means, end), np.append(sizes, _unseen_size(np.array(sizes)))
     unique, counts = np.unique(values + 1j * weights, return_counts=True)
     values, weights, times = unique.real, unique.imag, counts.astype(np.float64)
     if values.min() >= end:

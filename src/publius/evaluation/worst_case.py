@@ -12,8 +12,7 @@ that it is attacked in, says which group it is of, and the ceiling for everybody
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import combinations_with_replacement
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -24,9 +23,6 @@ from publius.evaluation.attackers import naming
 if TYPE_CHECKING:
     from publius.evaluation.attackers.informed import Transition
     from publius.noise.randomness import Generator
-
-MOST_OUTCOMES: Final = 20_000
-"""Bags up to which the law over them all is written down."""
 
 MOST_COMPARED: Final = 200
 """Texts up to which all Earth Mover's distances between them are computed for the ceiling."""
@@ -140,28 +136,6 @@ def text_named(law: Float64Array) -> float:
 
 
 # Words ----------------------------------------------------------------------------------------------------
-
-
-def bag_laws(rows: Sequence[Float64Array]) -> tuple[list[tuple[int, ...]], Float64Array]:
-    """All bags, as sorted places, and the law over them of each text, shape (n, bags).
-
-    ``rows`` are for each text the laws of its words, shape (N, V). Words are drawn one after the other and added to the bag,
-    so the sum over orders is never written out.
-    """
-    size, vocabulary = rows[0].shape
-    bags: list[tuple[int, ...]] = list(combinations_with_replacement(range(vocabulary), size))
-    laws = np.zeros((len(rows), len(bags)))
-    for place, words in enumerate(rows):
-        law: Mapping[tuple[int, ...], float] = {(): 1.0}
-        for word in words:
-            longer: dict[tuple[int, ...], float] = {}
-            for bag, probability in law.items():
-                for out, share in enumerate(word.tolist()):
-                    key = tuple(sorted((*bag, out)))
-                    longer[key] = longer.get(key, 0.0) + probability * share
-            law = longer
-        laws[place] = [law.get(bag, 0.0) for bag in bags]
-    return bags, laws
 
 
 def mixture_scores(

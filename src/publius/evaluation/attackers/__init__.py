@@ -6,8 +6,8 @@ A text is a string of words with blanks between them; a released bag is its word
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
@@ -22,69 +22,17 @@ INFORMED: Final = "informed"
 WORST_CASE: Final = "worst-case"
 
 
-def _letters() -> Any:
-    from publius.evaluation.attackers.linear import letters
-
-    return letters()
-
-
-def _words() -> Any:
-    from publius.evaluation.attackers.linear import words
-
-    return words()
-
-
-def _likelihood() -> Any:
-    from publius.evaluation.attackers.likelihood import Likelihood
-
-    return Likelihood()
-
-
-def _delta() -> Any:
-    from publius.evaluation.attackers.delta import Delta
-
-    return Delta()
-
-
-def _koppel() -> Any:
-    from publius.evaluation.attackers.koppel import Koppel
-
-    return Koppel()
-
-
-def _transport() -> Any:
-    from publius.evaluation.attackers.transport import Transport
-
-    return Transport()
-
-
-def _fasttext() -> Any:
-    from publius.evaluation.attackers.fasttext import FastText
-
-    return FastText()
-
-
-@dataclass(frozen=True)
-class Kind:
-    """How an attacker is made, and what it can be asked to name."""
-
-    make: Callable[[], Any]
-    about: str
-    tasks: tuple[str, ...] = ("author", "topic")
-
-
-KINDS: Final[dict[str, Kind]] = {
-    "letters": Kind(_letters, "linear machine on character 2- to 4-grams of words", ("author",)),
-    "words": Kind(_words, "linear machine on words"),
-    "likelihood": Kind(_likelihood, "likelihood under each author's word frequencies"),
-    "delta": Kind(_delta, "Burrows's Delta", ("author",)),
-    "koppel": Kind(_koppel, "Koppel and others 2011 (rounds, features, least_words)", ("author",)),
-    "transport": Kind(_transport, "nearest known text by Earth Mover's distance (neighbors)"),
-    "fasttext": Kind(
-        _fasttext, "fastText (epochs, rate, dimension, subwords, vectors, validation; extra fasttext)"
-    ),
+BOTH: Final = ("author", "topic")
+KINDS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "letters": ("linear:letters", ("author",)),
+    "words": ("linear:words", BOTH),
+    "likelihood": ("likelihood:Likelihood", BOTH),
+    "delta": ("delta:Delta", ("author",)),
+    "koppel": ("koppel:Koppel", ("author",)),
+    "transport": ("transport:Transport", BOTH),
+    "fasttext": ("fasttext:FastText", BOTH),
 }
-"""Those that learn from texts alone. Each also as adaptive-NAME; informed and worst-case know the mechanism itself."""
+"""Where those that learn from texts are, and what they can name; each also as adaptive-NAME."""
 
 STANDARD: Final = (
     "letters", "words", "likelihood", "delta", "koppel", "adaptive-likelihood", INFORMED, WORST_CASE,
@@ -109,8 +57,7 @@ def tasks_of(name: str) -> tuple[str, ...]:
     if name == WORST_CASE:
         return ("author",)
     base = base_name(name)
-    both = ("author", "topic")
-    return both if base == INFORMED or base.startswith(PYTHON) else KINDS[base.split(":")[0]].tasks
+    return BOTH if base == INFORMED or base.startswith(PYTHON) else KINDS[base.split(":")[0]][1]
 
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -134,7 +81,8 @@ def make_attacker(name: str) -> Any:
         )
     with extra("evaluation", "scikit-learn"):
         import sklearn  # noqa: F401
-    made = KINDS[head].make()
+    module, _, attribute = KINDS[head][0].partition(":")
+    made = getattr(import_module(f"publius.evaluation.attackers.{module}"), attribute)()
     for each in parameters:
         key, _, value = each.partition("=")
         if key not in made.get_params(deep=False) or key in ("steps", "memory", "verbose", "transform_input"):
