@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, final
 
 from publius.documents.document import Document, Plan, check_columns, columns_of, pick, text_column
-from publius.documents.tables import Chunk, Rows, Table
+from publius.documents.tables import Chunk, Table
 from publius.errors import DataError, UsageError, extra
 from publius.settings import Reading
 
@@ -48,7 +48,7 @@ class Arrow(Table):
                 name if name in known else name.partition(".")[0].partition("[")[0] for name in names if name
             ]
             for batch in batches(size, list(dict.fromkeys(tops))):
-                yield Rows([[pick(record, name) for name in names] for record in batch.to_pylist()])
+                yield Chunk([[pick(record, name) for name in names] for record in batch.to_pylist()])
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[tuple[Any, Any]]:

@@ -13,9 +13,9 @@ import msgspec
 
 from publius.documents.document import Document, Plan, Tally, check_columns, said, text_column, text_of
 from publius.documents.sources import Source, tables_of
-from publius.documents.tables import Chunk, Rows, Table
+from publius.documents.tables import Chunk, Table
 from publius.errors import DataError
-from publius.files.reading import open_binary
+from publius.files.paths import os_errors
 from publius.files.value_list import value_list
 from publius.settings import Reading
 from publius.text.author_names import author_key
@@ -79,9 +79,8 @@ class Corpus:
 
         With ``gaps`` a file need not have them all.
         """
-        nobody = frozenset(
-            author_key(each) for given in no_author for each in value_list(given or '""', "--no-author")
-        )
+        named = [each for given in no_author for each in value_list(given or '""', "--no-author")]
+        nobody = frozenset(author_key(each) or "" for each in named)
         plans = []
         for table, plan in zip(self.tables, self.plans, strict=True):
             own = author_field == OWN and OWN not in table.columns
@@ -89,10 +88,8 @@ class Corpus:
             id = None if id_field == OWN and OWN not in table.columns else id_field
             wanted = [name for name in (author, id, *(() if gaps else fields)) if name is not None]
             check_columns(table.columns, wanted)
-            changed = msgspec.structs.replace(
-                plan, id=id, author=author, own=own, fields=(*fields,), nobody=nobody
-            )
-            plans.append(changed)
+            told = {"id": id, "author": author, "own": own, "fields": (*fields,), "nobody": nobody}
+            plans.append(msgspec.structs.replace(plan, **told))
         return Corpus(self.source, self.tables, plans)
 
     def __iter__(self) -> Iterator[Document]:
@@ -131,10 +128,8 @@ class Corpus:
     def count(self) -> int:
         """How many documents there are."""
         if self._count is None:
-            if self.plan.nobody:
-                self._count = sum(map(len, self.batches()))
-            else:
-                self._count = sum(table.count() for table in self.tables)
+            parts = self.batches() if self.plan.nobody else self.tables
+            self._count = sum(len(part) if isinstance(part, Batch) else part.count() for part in parts)
         return self._count
 
     def digests(self) -> tuple[str, ...]:
@@ -143,9 +138,8 @@ class Corpus:
 
     def fingerprint(self, key: bytes) -> str:
         """A keyed digest of the files and of how they are read, by which an interrupted run knows its input again."""
-        told = msgspec.json.encode(
-            [self.digests(), [msgspec.to_builtins(plan) for plan in self.plans]], order="sorted"
-        )
+        readings = [table.reading for table in self.tables]
+        told = msgspec.json.encode([self.digests(), self.plans, readings], order="sorted")
         return hmac.new(key, told, hashlib.sha256).hexdigest()
 
     def notes(self) -> list[Note]:
@@ -153,33 +147,37 @@ class Corpus:
         if self._tally is None:
             for _ in self:
                 pass
-        several = len(self.tables) > 1
-        found: dict[str, tuple[int, str]] = {}
+        found: dict[str, Note] = {}
+
+        def note(what: str, count: int, *places: str) -> None:
+            where = ", ".join(filter(None, places))
+            if before := found.get(what):
+                where = before.where if where in ("", before.where) else "several files"
+                count += before.count
+            found[what] = Note(what, count, where)
+
         for table in self.tables:
-            where = table.name if several else ""
-            told = [(what, count, place) for what, (count, place) in table.told.items()]
-            for what, count, place in [*told, *((what, count, "") for what, count in table.tally.items())]:
-                before = found.get(what)
-                place = ", ".join(filter(None, (where, place)))
-                found[what] = (count, place) if before is None else (before[0] + count, "several files")
+            name = table.name if len(self.tables) > 1 else ""
+            for what, (count, place) in table.told.items():
+                note(what, count, name, place)
+            for what, count in table.tally.items():
+                note(what, count, name)
         for what, count in (self._tally or {}).items():
-            found[what] = (found.get(what, (0, ""))[0] + count, found.get(what, (0, ""))[1])
+            note(what, count)
         for what, (count, place) in self.source.told.items():
-            found[what] = (count, place)
-        return [Note(what, count, place) for what, (count, place) in found.items()]
+            note(what, count, place)
+        return [*found.values()]
 
 
-def _named(chunk: Chunk, plan: Plan, tally: Tally | None) -> Rows:
+def _named(chunk: Chunk, plan: Plan, tally: Tally | None) -> Chunk:
     """The rows whose author is somebody."""
-    return Rows([row for row in chunk.values(plan, tally) if author_key(said(row[2])) not in plan.nobody])
+    rows = chunk.values(plan, tally)
+    return Chunk([row for row in rows if (author_key(said(row[2])) or "") not in plan.nobody])
 
 
 def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with open_binary(path) as stream:
-        while block := stream.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()
+    with os_errors("read", path), path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def open_corpus(
@@ -206,13 +204,8 @@ def open_corpus(
     tables = tables_of(opened, reading)
     if not all(table.columns for table in tables):
         raise DataError(f"{opened.name} holds no document: check that it is the right file.")
-    plans = [
-        Plan(
-            text=text_column(table.columns, reading.text_field, table.longest), raw=reading.raw,
-            keep_quotes=reading.keep_quotes,
-        )
-        for table in tables
-    ]  # fmt: skip
+    texts = [text_column(table.columns, reading.text_field, table.longest) for table in tables]
+    plans = [Plan(text=text, raw=reading.raw, keep_quotes=reading.keep_quotes) for text in texts]
     corpus = Corpus(opened, tables, plans).carrying(fields, author_field, no_author, id_field)
     if next(corpus.batches(1), None) is None and not corpus.plan.nobody:
         raise DataError(f"{opened.name} holds no document: check that it is the right file.")

@@ -57,8 +57,8 @@ class Plan(msgspec.Struct, frozen=True):
     keep_quotes: bool = False
     own: bool = False
     """Each document is its own author."""
-    nobody: frozenset[str | None] = frozenset()
-    """Keys of authors who name nobody; their documents are left out."""
+    nobody: frozenset[str] = frozenset()
+    """Keys of authors who name nobody, "" where none is named; their documents are left out."""
 
     def names(self) -> tuple[str | None, ...]:
         """The columns whose values `document` takes, in order."""

@@ -44,35 +44,19 @@ _ODD: Final = re.compile("[\0\udc80-\udcff]")
 _DECODER: Final = msgspec.json.Decoder()
 
 
-class Chunk(ABC):
-    """Rows under way to a worker."""
+@final
+class Chunk:
+    """Rows under way to a worker: values already, or lines of ``json`` that are decoded where they arrive."""
 
-    def __init__(self, rows: list[Any], first: int = 0, name: str = "") -> None:
-        self.rows, self._first, self._name = rows, first, name
+    def __init__(self, rows: list[Any], first: int = 0, name: str = "", *, json: bool = False) -> None:
+        self.rows, self._first, self._name, self._json = rows, first, name, json
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    @abstractmethod
-    def values(self, plan: Plan, tally: Tally | None) -> Iterable[Sequence[Any]]:
-        """Of each row the values of `Plan.names`."""
-
-
-@final
-class Rows(Chunk):
-    """Rows that are values already."""
-
-    def values(self, plan: Plan, tally: Tally | None) -> Iterable[Sequence[Any]]:
-        """As they are."""
-        return self.rows
-
-
-@final
-class Lines(Chunk):
-    """Lines of JSON as bytes, decoded where they arrive."""
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpacked, (b"\n".join(self.rows), self._first, self._name)
+        rows = b"\n".join(self.rows) if self._json else self.rows
+        return _arrived, (rows, self._first, self._name)
 
     def records(self, tally: Tally | None) -> list[dict[str, Any]]:
         """The object of each line; `DataError` where one holds none."""
@@ -87,16 +71,17 @@ class Lines(Chunk):
         ]
 
     def values(self, plan: Plan, tally: Tally | None) -> Iterable[Sequence[Any]]:
-        """Picked out of each object."""
-        names = plan.names()
+        """Of each row the values of `Plan.names`."""
+        names: list[Any] = [*plan.names()]
+        if not self._json:
+            return self.rows
         if any(name is not None and ("." in name or "[" in name) for name in names):
             return [[pick(record, name) for name in names] for record in self.records(tally)]
-        plain: list[Any] = [*names]
-        return [[record.get(name) for name in plain] for record in self.records(tally)]
+        return [[record.get(name) for name in names] for record in self.records(tally)]
 
 
-def _unpacked(data: bytes, first: int, name: str) -> Lines:
-    return Lines(data.split(b"\n"), first, name)
+def _arrived(rows: Any, first: int, name: str) -> Chunk:
+    return Chunk(rows.split(b"\n"), first, name, json=True) if isinstance(rows, bytes) else Chunk(rows)
 
 
 def _object(line: bytes, tally: Tally | None, name: str, row: int) -> dict[str, Any]:
@@ -114,7 +99,7 @@ def _object(line: bytes, tally: Tally | None, name: str, row: int) -> dict[str, 
         column = f" from column {error.colno} on" if isinstance(error, json.JSONDecodeError) else ""
         raise DataError(f"{name}, row {row}: not JSON{column}; write one object a line.") from None
     if not isinstance(value, dict):
-        raise DataError(f"{name}, row {row}: not an object but {_kind_of(value)}; write one object a line.")
+        raise DataError(f"{name}, row {row}: not an object; write one object a line.")
     return value
 
 
@@ -130,11 +115,6 @@ def _whole_texts(value: Any) -> Any:
 
 def _whole(digits: str) -> int | str:
     return int(digits) if len(digits) < 400 else digits
-
-
-def _kind_of(value: object) -> str:
-    names = {bool: "true or false", str: "a string", list: "a list", type(None): "null"}
-    return names.get(type(value), "a number")
 
 
 _CP1252: Final = "".join(bytes([each]).decode("cp1252", "ignore") or chr(each) for each in range(256))
@@ -233,13 +213,13 @@ class JsonLines(Table):
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Those of its first rows."""
-        return columns_of(Lines(next(self._lines(_PEEKED), []), 0, self.name).records(None))
+        return columns_of(Chunk(next(self._lines(_PEEKED), []), 0, self.name).records(None))
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Bytes, undecoded."""
         first = 0
         for lines in self._lines(size):
-            yield Lines(lines, first, self.name)
+            yield Chunk(lines, first, self.name, json=True)
             first += len(lines)
 
     def count(self) -> int:
@@ -306,7 +286,9 @@ class Held(Table):
         """Out of memory."""
         names = plan.names()
         for start in range(0, len(self._records), size):
-            yield Rows([[pick(each, name) for name in names] for each in self._records[start : start + size]])
+            yield Chunk(
+                [[pick(each, name) for name in names] for each in self._records[start : start + size]]
+            )
 
     def count(self) -> int:
         """How many rows it has."""
@@ -338,10 +320,10 @@ class Json(Held):
             ]
             value = lists[0] if len(lists) == 1 and "text" not in value else [value]
         if not isinstance(value, list):
-            raise DataError(f"{self.name} holds {_kind_of(value)}: write a list of objects, or JSON lines.")
+            raise DataError(f"{self.name} holds no list: write a list of objects, or JSON lines.")
         for row, each in enumerate(value, start=1):
             if not isinstance(each, (dict, str)):
-                raise DataError(f"{self.name}, row {row}: not an object but {_kind_of(each)}.")
+                raise DataError(f"{self.name}, row {row}: not an object.")
         return [each if isinstance(each, dict) else {"text": each} for each in value]
 
 
@@ -386,10 +368,10 @@ class Separated(Table):
             held.append([None if place is None else row[place] for place in places])
             weight += len(row[places[0] or 0])
             if len(held) == size or weight > CHUNK_LIMIT:
-                yield Rows(held)
+                yield Chunk(held)
                 held, weight = [], 0
         if held:
-            yield Rows(held)
+            yield Chunk(held)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Its rows whole."""
