@@ -25,8 +25,8 @@ from publius.text.author_names import author_key
 
 LOOKED_AT: Final = 2_000
 """Texts whose language and words are looked at, at most."""
-HARDLY: Final = 0.3
-"""A text of whose words fewer are known is hardly known."""
+HARDLY: Final = 0.65
+"""A text of whose words fewer are known is hardly known: texts of another language, most of all."""
 SHORT: Final = 200
 """Characters of a text that may be without words once it is clean."""
 _COLUMNS: Final = 60
@@ -266,11 +266,11 @@ def look(
     if empty:
         lines.append(f"{empty:,} have no words: they count as texts without any.")
     if hardly > looked / 5:
-        every = none > looked / 5
         of = f"{looked:,} texts" if documents <= LOOKED_AT else f"the {looked:,} texts looked at"
-        told = f"no word of {none:,} of {of} is" if every else f"few words of {hardly:,} of {of} are"
-        spoken = f" (languages: {_listed(languages)})" if languages else ""
-        lines.append(f"{told} known to {by}{spoken}.")
+        told = f"no word of {none:,} of {of} is known to {by}"
+        if none <= looked / 5:
+            told = f"a third of the words or more is unknown to {by} in {hardly:,} of {of}"
+        lines.append(told + (f" (languages: {_listed(languages)})." if languages else "."))
     if nobody:
         lines.append(f"{nobody:,} texts have an author that looks like nobody: --no-author leaves them out.")
     return lines + [
