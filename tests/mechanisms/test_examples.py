@@ -6,7 +6,17 @@ import pytest
 
 import publius
 
-NAMES = ["Guarantee", "Kernel", "Ledger", "Lifted", "Mechanism", "RandomizedResponse", "Shuffled", "make_kernel", "randomize_bag"]
+NAMES = [
+    "Guarantee",
+    "Kernel",
+    "Ledger",
+    "Lifted",
+    "Mechanism",
+    "RandomizedResponse",
+    "Shuffled",
+    "make_kernel",
+    "randomize_bag",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -112,15 +113,21 @@ def _setting(name: str, epsilon: float | None, length: int, words: Words, *, jso
         ("mean distance of a word from its replacement", found["mean_distance"]),
         ("evidence", found["evidence"]), ("delta", f"{found['delta']:.3g}"),
     ]  # fmt: skip
+    if found["worst_pair"]:
+        certified = f"{found['parameters']['epsilon_certified']:.6g} ({', '.join(found['worst_pair'])})"
+        rows.insert(-2, ("certified constant, and the pair that needs it", certified))
     console.table((f"{name}, epsilon {found['epsilon']:g}, N = {length}", ""), rows)
     if found["utility"]:
         said = found["utility"]
         console.say(
-            f"With probability at least {said['probability']:.0%} the bag is within {said['distance']:.3g} of its text."
+            f"With probability at least {said['probability']:.0%} the bag is within {said['distance']:.3g} of its text "
+            f"(the paper's printed bound, refuted: {said['paper_refuted']:.0%})."
         )
 
 
 def _unchanged(names: list[str], share: float, words: Words, *, json: bool) -> None:
+    from functools import partial
+
     from publius.cli import console
     from publius.errors import PolicyError
     from publius.mechanisms.explained import epsilon_for
@@ -129,7 +136,7 @@ def _unchanged(names: list[str], share: float, words: Words, *, json: bool) -> N
         made: list[dict[str, Any]] = []
         for name in names:
             try:
-                epsilon, found = epsilon_for(lambda at, name=name: _kernel(name, at, words), share)
+                epsilon, found = epsilon_for(partial(_kernel, name, words=words), share)
                 made.append({"mechanism": name, "epsilon": epsilon, "unchanged": found, "refused": None})
             except PolicyError as error:
                 made.append({"mechanism": name, "epsilon": None, "unchanged": None, "refused": str(error)})
@@ -210,10 +217,10 @@ def _between(
         from publius.distances.earth_mover import transport_plan
         from publius.text.bag import Bag, words_of
 
-        bags = [
+        one, two = (
             Bag(words_of(each, mechanism.vocabulary, mechanism.encoding).words) for each in (first, second)
-        ]
-        found = transport_plan(*bags, mechanism.vocabulary, mechanism.kernel.metric)
+        )
+        found = transport_plan(one, two, mechanism.vocabulary, mechanism.kernel.metric)
         ranked = sorted(found.moves, key=lambda move: (-move.mass * move.distance, move.source, move.target))
         moves = [{"from": m.source, "to": m.target, "mass": m.mass, "distance": m.distance} for m in ranked]
     if json:
@@ -240,24 +247,13 @@ def _nearest(
     a: str, corpus: str, count: int, words: Words, length: int, reading: Reading, *, json: bool
 ) -> None:
     from publius.cli import console
-    from publius.distances import NearestDocuments
     from publius.documents.corpus import open_corpus
-    from publius.text.bag import Bag, words_of
 
-    mechanism = _lifted(None, None, length, words)
-
-    def bag(text: str) -> Bag:
-        return Bag(words_of(text, mechanism.vocabulary, mechanism.encoding).words)
+    mechanism, text = _lifted(None, None, length, words), _one_text(a, reading)
 
     def found() -> list[tuple[int, float]]:
-        documents = list(open_corpus(corpus, reading))
-        search = NearestDocuments(
-            [bag(each.text) for each in documents], mechanism.vocabulary, mechanism.kernel.metric
-        )
-        return [
-            (documents[near.position].row + 1, near.distance)
-            for near in search.query(bag(_one_text(a, reading)), count)
-        ]
+        rows = ((each.row + 1, mechanism.distance(text, each.text)) for each in open_corpus(corpus, reading))
+        return heapq.nsmallest(count, rows, key=lambda row: (row[1], row[0]))
 
     rows = console.watched(found)
     if json:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import json
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -163,8 +162,7 @@ class Embeddings:
         """Embeddings from V words and an array of shape (V, n), which is copied to float32.
 
         ``source`` says where they come from, in what JSON can hold. `EmbeddingError` names the first row (from 1)
-        that cannot be accepted. Texts are read in lower case: where most words have capitals a `UserWarning` says
-        that no text reaches them.
+        that cannot be accepted.
         """
         array = np.asarray(vectors)
         if array.dtype.kind not in "fiu" or array.ndim != 2 or isinstance(words, str):
@@ -180,7 +178,6 @@ class Embeddings:
             copied = np.array(array, np.float32, order="C", copy=True)
         copied.flags.writeable = False
         _check_content(tuple(words), copied, "from_arrays")
-        _say_unreachable(words)
         return cls._checked(name, tuple(words), copied, tokenizer, source or {"format": "arrays"})
 
     @classmethod
@@ -248,10 +245,16 @@ class Embeddings:
 
     @functools.cached_property
     def places(self) -> Mapping[str, int]:
-        """The position of each word in the vocabulary, from 0."""
+        """The position of each word in the vocabulary, from 0; in small letters, too, of one with capitals.
+
+        Texts are read in small letters: "chicago" is found at "Chicago" where it has no place of its own.
+        """
         indices = dict(zip(self.vocabulary, range(self.size), strict=True))
         if len(indices) != self.size:
             raise EmbeddingError(f"{self._where()}: a word stands twice in the vocabulary; import it again")
+        for place, word in enumerate(self.vocabulary):
+            if word != (small := word.lower()):
+                indices.setdefault(small, place)
         return indices
 
     def index(self, word: str) -> int | None:
@@ -334,18 +337,6 @@ def _received(
 ) -> Embeddings:
     vectors.flags.writeable = False
     return Embeddings(name, words, vectors, unknown, tokenizer, MappingProxyType(source), None, sha256)
-
-
-def _say_unreachable(words: Sequence[str]) -> None:
-    """Warn of a vocabulary that texts, which are read in lower case, hardly reach."""
-    capital = sum(word != word.lower() for word in words)
-    if 2 * capital > len(words):
-        warnings.warn(
-            f"{capital:,} of {len(words):,} words have capital letters, and texts are read in lower case: no text "
-            "reaches them. Lower-case the words, or make bags of words as the vocabulary has them",
-            UserWarning,
-            stacklevel=3,
-        )
 
 
 def _check_content(words: tuple[str, ...], vectors: Float32Array, where: str) -> None:

@@ -10,11 +10,12 @@ import numpy as np
 
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, UsageError
+from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.word_outcomes import distortion
 from publius.noise.randomness import seeded_rng
-from publius.privacy.bounds import displacement_quantile, lower_bound_after_nearest
+from publius.privacy.bounds import displacement_quantile, lower_bound_after_nearest, paper_bound_refuted
 
 WORDS: Final = 400
 _TOLERANCE: Final = 5e-4
@@ -30,10 +31,15 @@ def setting(mechanism: Lifted) -> dict[str, Any]:
     utility = None
     if n is not None:
         near = displacement_quantile(kernel.epsilon, mechanism.length, n, 0.5)
+        at = kernel.epsilon, mechanism.length, n, 2 * near
         utility = {
             "distance": 2 * near,
-            "probability": lower_bound_after_nearest(kernel.epsilon, mechanism.length, n, 2 * near),
+            "probability": lower_bound_after_nearest(*at),
+            "paper_refuted": paper_bound_refuted(*at),
         }
+    worst = None
+    if isinstance(kernel, AbstractFinite):
+        worst = [kernel.embeddings.word(place) for place in kernel.constant.worst]
     kept = (
         "mechanism",
         "epsilon",
@@ -47,7 +53,7 @@ def setting(mechanism: Lifted) -> dict[str, Any]:
     )
     return {
         **{name: facts[name] for name in kept}, "parameters": facts["mechanism_parameters"],
-        "unchanged": found.unchanged, "mean_distance": found.mean_distance, "utility": utility,
+        "worst_pair": worst, "unchanged": found.unchanged, "mean_distance": found.mean_distance, "utility": utility,
     }  # fmt: skip
 
 
