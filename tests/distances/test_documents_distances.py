@@ -26,7 +26,7 @@ def full(bags, others, embeddings, metric="euclidean"):
 @pytest.mark.parametrize("table_bytes", [8, 1 << 28], ids=["document by document", "whole"])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_the_matrix_equals_single_distances(corpus, embeddings, metric, table_bytes):
-    bags = corpus[:6] + corpus[7:8] + corpus[-2:]
+    bags = corpus[:3] + corpus[7:8] + corpus[-2:]
     matrix = pairwise_distances(bags, embeddings, metric, table_bytes=table_bytes)
     np.testing.assert_allclose(matrix, full(bags, bags, embeddings, metric), rtol=0, atol=1e-12)
     assert (matrix == matrix.T).all()

@@ -61,7 +61,7 @@ def near_ties(vectors, count, seed=5):
 
 def test_random_points_against_exact_arithmetic():
     vectors, rng = vocabulary(120, 6), seeded_rng(2)
-    points = vectors[rng.integers(0, 120, 100_000)] + EuclideanLaplace(6, 4.0).sample(rng, 100_000)
+    points = vectors[rng.integers(0, 120, 40_000)] + EuclideanLaplace(6, 4.0).sample(rng, 40_000)
     np.testing.assert_array_equal(NearestWords(vectors).nearest(points), exact_nearest(vectors, points))
 
 

@@ -22,7 +22,7 @@ def encoding(length=None, unknown="unk"):
     return Encoding(length, unknown, ENGLISH, "glove")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(text=TEXTS, length=st.integers(1, 9), unknown=st.sampled_from(["unk", "drop"]))
 @example("ΑΣ ΑΣ.", 2, "unk")
 @example("İstanbul", 1, "unk")
