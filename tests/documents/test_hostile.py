@@ -17,9 +17,9 @@ from publius.settings import Reading
 CANARY = "Kanarienvogel"
 NASTY = [
     "", " ", "\n", "\r", "\r\n", '"', '""', '",', "',", ";;;;", "\t\t", "|", "\0", "\ufeff", "\u2028", "\x85", "\x1a",
-    "\x1b[2J", "NULL", "nan", "[]", "{}", "{", "[", '{"text": 1}', "=1+1", "@x", "<script>", "<!--", "&#0;", "&#xd800;", "\u202e",
-    "\U0001f600", "a" * 200_000, "\u0301" * 5_000, "text", "id,text", "From a@b.example\n", "--", "> quoted", "#", "\\", "\\N",
-    "%s", "..", "1e999",
+    "\x1b[2J", "NULL", "nan", "[]", "{}", "{", "[", '{"text": 1}', "=1+1", "@x", "<script>", "<!--", "&#0;", "&#xd800;",
+    "\u202e", "\U0001f600", "a" * 200_000, "\u0301" * 5_000, "text", "id,text", "From a@b.example\n", "--", "> quoted", "#",
+    "\\", "\\N", "%s", "..", "1e999",
 ]  # fmt: skip
 
 

@@ -106,6 +106,14 @@ def evaluate(given):
     return given.count
 
 
+def train(given):
+    settings = "--label status --author-field author --name tried --json"
+    code, out, err = given.run("models", "train", *given.files, *given.options, *settings.split())
+    assert code == 0, err
+    assert {"open", "closed", "other"} <= {*json.loads(out)["labels"]}
+    return given.count
+
+
 LABEL = ("label", "--classifier", "python:lengths:Lengths", "--epsilon", "3", "--workers", "1")
 OBFUSCATE = ("obfuscate", "--epsilon", "8", "--length", "3", "--embeddings", "toy", "--workers", "1")
 VALUES = ("label", "--field", "status", "--labels", "open,closed", "--epsilon", "3", "--workers", "1")
@@ -121,6 +129,7 @@ COMMANDS = {
     "obfuscate-parquet": (released(*OBFUSCATE, output="parquet", row="bag"), None),
     "summarize": (summarize, "author"),
     "evaluate": (evaluate, "author"),
+    "models-train": (train, "status"),
 }
 ONE_FILE = {"evaluate"}
 """Commands that take one file or folder."""
