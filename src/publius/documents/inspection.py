@@ -25,6 +25,8 @@ from publius.text.author_names import author_key
 
 LOOKED_AT: Final = 2_000
 """Texts whose language and words are looked at, at most."""
+TRIED: Final = 300
+"""Texts whose words are looked up one by one before anything is spent, at most."""
 HARDLY: Final = 0.65
 """A text of whose words fewer are known is hardly known: texts of another language, most of all."""
 SHORT: Final = 200
@@ -243,7 +245,7 @@ def look(
     """
     plan = corpus.plan
     documents = empty = none = hardly = looked = 0
-    languages: Counter[str] = Counter()
+    foreign: list[str] = []
     authors: Counter[Any] = Counter()
     for given, author in corpus.texts():
         documents += 1
@@ -252,13 +254,13 @@ def look(
         text = clean(given, keep_quotes=plan.keep_quotes) if near and not plan.raw else given
         if not any(map(str.isalnum, text)):
             empty += 1
-        elif known is not None and documents <= LOOKED_AT:
+        elif known is not None and looked < TRIED:
             looked += 1
             words, found = known(text)
             none += not found
             if found < HARDLY * words or not found:
                 hardly += 1
-                count_language(text, languages)
+                foreign.append(text)
     keys = {author: author_key(author) for author in authors if authors[author]}
     nobody = sum(authors[author] for author, key in keys.items() if is_nobody(key))
     by_authors = f" by {len({*keys.values()} - {None}):,} authors" if keys else ""
@@ -266,7 +268,10 @@ def look(
     if empty:
         lines.append(f"{empty:,} have no words: they count as texts without any.")
     if hardly > looked / 5:
-        of = f"{looked:,} texts" if documents <= LOOKED_AT else f"the {looked:,} texts looked at"
+        languages: Counter[str] = Counter()
+        for text in foreign:
+            count_language(text, languages)
+        of = f"{looked:,} texts" if looked + empty >= documents else f"the {looked:,} texts looked at"
         told = f"no word of {none:,} of {of} is known to {by}"
         if none <= looked / 5:
             told = f"a third of the words or more is unknown to {by} in {hardly:,} of {of}"
