@@ -54,14 +54,10 @@ class Chunk:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        rows = b"\n".join(self.rows) if self._json else self.rows
-        return _arrived, (rows, self._first, self._name)
-
     def records(self, tally: Tally | None) -> list[dict[str, Any]]:
         """The object of each line; `DataError` where one holds none."""
         try:
-            found = _DECODER.decode_lines(b"\n".join(self.rows))
+            found = _DECODER.decode_lines(b"".join(self.rows))
             if len(found) == len(self.rows) and all(map(dict.__instancecheck__, found)):
                 return found
         except (ValueError, RecursionError):
@@ -78,10 +74,6 @@ class Chunk:
         if any(name is not None and ("." in name or "[" in name) for name in names):
             return [[pick(record, name) for name in names] for record in self.records(tally)]
         return [[record.get(name) for name in names] for record in self.records(tally)]
-
-
-def _arrived(rows: Any, first: int, name: str) -> Chunk:
-    return Chunk(rows.split(b"\n"), first, name, json=True) if isinstance(rows, bytes) else Chunk(rows)
 
 
 def _object(line: bytes, tally: Tally | None, name: str, row: int) -> dict[str, Any]:
@@ -232,7 +224,7 @@ class JsonLines(Table):
         weight = 0
         for lines in self._blocks():
             for line in lines:
-                if line and not line.isspace():
+                if not line.isspace():
                     held.append(line)
                     weight += len(line)
                     if len(held) == size or weight > CHUNK_LIMIT:
@@ -244,26 +236,14 @@ class JsonLines(Table):
     def _blocks(self) -> Iterator[list[bytes]]:
         """Its bytes in UTF-8, block by block, cut into lines."""
         with open_binary(self.path) as raw:
-            if self.encoding not in (None, "utf-8", "utf-8-sig"):
-                text = io.TextIOWrapper(raw, self.encoding, errors="replace", newline="\n")
-                while some := text.readlines(2**20):
-                    yield [line.encode("utf-8", "replace") for line in some]
-                return
-            if self.encoding == "utf-8-sig":
-                raw.read(3)
-            rest: list[bytes] = []
-            while block := raw.read(2**20):
-                lines = block.split(b"\n")
-                rest.append(lines[0])
-                if len(lines) > 1:
-                    lines[0] = b"".join(rest)
-                    rest = [lines.pop()]
+            if self.encoding in (None, "utf-8", "utf-8-sig"):
+                raw.read(3 if self.encoding == "utf-8-sig" else 0)
+                while lines := raw.readlines(2**20):
                     yield lines
-                elif sum(map(len, rest)) > ROW_LIMIT:
-                    raise DataError(
-                        f"{self.name} has a line of over {ROW_LIMIT >> 20} MiB: is it JSON lines?"
-                    )
-            yield [b"".join(rest)]
+                return
+            text = io.TextIOWrapper(raw, self.encoding, errors="replace", newline="\n")
+            while some := text.readlines(2**20):
+                yield [line.encode("utf-8", "replace") for line in some]
 
 
 class Held(Table):
