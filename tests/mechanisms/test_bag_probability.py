@@ -5,15 +5,15 @@ import math
 
 import numpy as np
 import pytest
-from bags import all_bags, bag_kernel
 
+from bags import all_bags, bag_kernel
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
-from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.finite.bag_probability import log_probability
+from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.registry import make_kernel
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import Bag
-from publius.embeddings.embeddings import Embeddings
 
 NAMES = ["one", "two", "three", "four"]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError
 from publius.mechanisms.finite import stored_certificates as cache
 from publius.mechanisms.finite.certificate import exact, line, sweep
@@ -18,7 +19,6 @@ from publius.mechanisms.kernels.projected import ProjectedExponential, largest_r
 from publius.mechanisms.kernels.tight import Tight
 from publius.mechanisms.kernels.truncated import TruncatedExponential
 from publius.noise.randomness import seeded_rng
-from publius.embeddings.embeddings import Embeddings
 from vocabularies import CASES, brute_force, vocabulary
 
 

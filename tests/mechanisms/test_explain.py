@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from manifests import drawn, labels_of
 
 import publius
+from manifests import drawn, labels_of
 from publius.embeddings.embeddings import Embeddings
 from publius.privacy.promise import meaning
 

@@ -7,11 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from bags import all_bags, bag_kernel, by_assignment
 from scipy.stats import chi2
-from toy import WORDS, sentence
 
 import publius
+from bags import all_bags, bag_kernel, by_assignment
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import UsageError
 from publius.mechanisms.kernels.laplace import Laplace
@@ -21,6 +20,7 @@ from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.text.bag import Bag
 from publius.text.pads import drawn_pads, pad_places
+from toy import WORDS, sentence
 
 NAMES = ["aa", "bb", "cc", "dd"]
 

@@ -12,21 +12,20 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from vocabularies import CASES, brute_force, reference_rows, vocabulary
 
 from publius.audit.laws import LAWS, LawVerdict, ToyInstance, case_on, check_laws, verdict
 from publius.audit.toys import World, ratios, small_embeddings, word_counts, worlds
 from publius.errors import PolicyError
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.outside import computed_constant
-from publius.mechanisms.kernel import AbstractExact
 from publius.mechanisms.registry import KERNELS, make_kernel
 from publius.noise.randomness import RunKey, seeded_rng, system_rng
 from publius.privacy.guarantee import Guarantee
 from publius.text.bag import Bag
+from vocabularies import CASES, brute_force, reference_rows, vocabulary
 
 FINITE = [name for name, kind in KERNELS.items() if issubclass(kind, AbstractFinite)]
 EPSILON = 3.0

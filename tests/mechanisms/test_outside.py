@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from toy import WORDS, sentence
 
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, UsageError
@@ -14,6 +13,7 @@ from publius.mechanisms.outside import known_guarantee
 from publius.mechanisms.registry import kernel_class, make_kernel, parse_set
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import STATED
+from toy import WORDS, sentence
 
 _MODULE = '''
 from dataclasses import dataclass

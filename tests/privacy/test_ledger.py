@@ -58,11 +58,11 @@ def test_an_author_is_charged_up_to_the_budget(ledger):
         (0, 10),
     ]
     with pytest.raises(
-        BudgetError, match="an author has 0 of 10 .*Nothing was released and nothing debited"
+        BudgetError, match=r"an author has 0 of 10 .*Nothing was released and nothing debited"
     ) as spent:
         ledger.spend({"a": Fraction(1, 10**300)})
     assert spent.value.account == "a"
-    with pytest.raises(BudgetError, match="an author has 10 of 10 .*smaller epsilon"):
+    with pytest.raises(BudgetError, match=r"an author has 10 of 10 .*smaller epsilon"):
         ledger.spend({"c": 11})
 
 

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from publius.errors import UsageError
 from publius.noise.randomness import seeded_rng
 from publius.privacy import shuffling as module
-from publius.privacy.shuffling import Shuffling, ShuffledGuarantee, default_delta
+from publius.privacy.shuffling import ShuffledGuarantee, Shuffling, default_delta
 
 DOCUMENTS = (200, 1000, 5000, 10_000, 100_000)
 TABLE = {  # docs/theory: epsilon at delta 1e-6, rounded up to three digits

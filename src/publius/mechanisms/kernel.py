@@ -223,11 +223,6 @@ class AbstractExact(Kernel):
         return result.reshape(np.shape(distributions))
 
 
-def is_exact(kernel: Kernel | type[Kernel]) -> bool:
-    """Whether the probabilities of its output words can be computed: whoever knows the mechanism knows them."""
-    return hasattr(kernel, "pushed") or hasattr(kernel, "log_probabilities")
-
-
 _ROWS = 64
 
 

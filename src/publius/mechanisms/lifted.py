@@ -16,7 +16,6 @@ from typing import Any, Final, Literal, NamedTuple, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import AbstractMetric
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.kernel import Kernel, word_indices
@@ -286,14 +285,6 @@ class Lifted(Mechanism):
         places, counts = np.unique(words, return_counts=True)
         masses = [*counts.tolist(), document.padding] if document.padding else counts.tolist()
         return places, np.array(masses, np.int64)
-
-
-def near_exponent(embeddings: Embeddings, metric: AbstractMetric, epsilon: float) -> float:
-    """The exponent between two documents that differ in one word and its nearest: the median of the first hundred."""
-    vectors = embeddings.vectors
-    distances = np.array(metric.pairwise(vectors[:_FIRST_WORDS], vectors))
-    distances[np.arange(len(distances)), np.arange(len(distances))] = np.inf
-    return epsilon * float(np.median(distances.min(axis=1)))
 
 
 def _origins(kernel: Kernel) -> dict[str, Any]:

@@ -19,12 +19,6 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def blas_threads() -> int:
-    """Threads of OpenBLAS in this process, which end themselves before a fork, beside the calling one."""
-    found = (each for each in _BLAS.info() if each["internal_api"] == "openblas")
-    return sum(each["num_threads"] - 1 for each in found if each["threading_layer"] == "pthreads")
-
-
 def one_blas_thread() -> AbstractContextManager[object]:
     """BLAS on the calling thread only, while the context lasts."""
     limited: AbstractContextManager[object] = _BLAS.limit(limits=1, user_api="blas")

@@ -135,21 +135,6 @@ def _frequencies(mechanism: Kernel, index: int, draws: int, rng: Generator) -> F
     return np.asarray(counts / draws)
 
 
-def nearest_words(mechanism: Kernel, index: int, count: int) -> tuple[IndexArray, Float64Array]:
-    """The ``count`` words nearest to a word in the mechanism's metric, itself left out, and their distances."""
-    vectors = mechanism.embeddings.vectors
-    starts = range(0, len(vectors), _BLOCK)
-    word = vectors[[index]]
-    distances = np.concatenate(
-        [mechanism.metric.pairwise(word, vectors[start : start + _BLOCK])[0] for start in starts]
-    )
-    distances[index] = np.inf
-    count = min(count, len(vectors) - 1)
-    near = np.argpartition(distances, count - 1)[:count] if count else np.empty(0, np.int64)
-    near = near[np.argsort(distances[near], kind="stable")]
-    return near, distances[near]
-
-
 def binomial_interval(successes: int, trials: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
     """The Clopper-Pearson interval of a probability."""
     from scipy.special import betaincinv  # beta.ppf, without an import of 0.7 s

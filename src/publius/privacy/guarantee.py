@@ -186,11 +186,6 @@ def factor(exponent: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def log10_factor(exponent: float) -> float:
-    """The factor's power of ten: ``exponent`` / ln 10, rounded up."""
-    return math.nextafter(exponent / math.log(10) * (1 + 2.0**-51), math.inf) if exponent else 0.0
-
-
 def posterior_at_most(exponent: float, candidates: int) -> float:
     """The largest posterior from a prior of 1/``candidates`` when a release is seen, rounded up.
 

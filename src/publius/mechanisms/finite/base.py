@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, final
@@ -36,15 +35,12 @@ class AbstractFinite(AbstractExact):
     Attributes:
         shape: what is weighed.
         constant: the certificate: scale, exact constant, worst pair of words.
-        seconds: what certifying took, next to nothing where the certificate was stored before.
-
     """
 
     evidence: ClassVar[Evidence] = "certified"
     batch_words = 32_768  # more repeated words share a row
     shape: Shape
     constant: Constant
-    seconds: float
     _known_rows: inverse.RowLaw | None = None
     _inverse: inverse.Inverse | None = None
 
@@ -70,9 +66,7 @@ class AbstractFinite(AbstractExact):
         if is_own(self.metric):
             check_laws(self.metric, embeddings.vectors)
         self._solved_at = checked_epsilon(scale if scale is not None else epsilon)  # type: ignore[arg-type]
-        started = time.perf_counter()
         self.shape, self.constant = self._certified(epsilon, scale, threads)
-        self.seconds = time.perf_counter() - started
         self.epsilon = self.constant.epsilon if epsilon is None else checked_epsilon(epsilon)
 
     def _certified(
@@ -87,19 +81,6 @@ class AbstractFinite(AbstractExact):
         cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Any, scale: float, threads: int | None
     ) -> Shape:
         """The shape on the public ``embeddings`` with the parameters ``chosen``, for ``scale``, uncertified."""
-
-    @final
-    @classmethod
-    def shape_at(
-        cls,
-        embeddings: Embeddings,
-        scale: float = 1.0,
-        *,
-        metric: str | AbstractMetric | Distances = EUCLIDEAN,
-        **parameters: Any,
-    ) -> Shape:
-        """`shape_of` with the parameters of the constructor."""
-        return cls.shape_of(embeddings, ground_metric(metric), cls.parameters_from(parameters), scale, None)
 
     @final
     @property

@@ -10,9 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -21,33 +19,11 @@ import numpy as np
 
 from publius.arrays import Float64Array
 from publius.embeddings.catalogue import owned_store, store_root
-from publius.errors import DataError, PubliusError
+from publius.errors import PubliusError
 from publius.files import read_bytes_limited, write_file
 from publius.mechanisms.finite.certificate.exact import Constant
 
 VERSION: Final = 1
-_only_stored: Final = ContextVar("_only_stored", default=False)
-
-
-class NotStoredError(DataError):
-    """The constants asked for would have to be computed over the whole vocabulary first."""
-
-
-@contextmanager
-def only_stored() -> Iterator[None]:
-    """Inside, what is not stored here is not made: `NotStoredError`. Small vocabularies are certified all the same."""
-    before = _only_stored.set(True)
-    try:
-        yield
-    finally:
-        _only_stored.reset(before)
-
-
-def _may_make() -> None:
-    if _only_stored.get():
-        raise NotStoredError("no certificate is stored here for these vectors and this setting")
-
-
 _LIMIT: Final = 2**27
 _FIELDS: Final = {"epsilon", "scale", "worst", "smallest_distance", "sweeps"}
 
@@ -70,7 +46,6 @@ def cached(
     found = _constant(_read(facts, "constant"))
     if found is not None and check(found):
         return found
-    _may_make()
     constant = make()
     _write(facts, {"constant": asdict(constant)})
     return constant
@@ -88,7 +63,6 @@ def cached_weights(facts: Mapping[str, Any], size: int, make: Callable[[], Float
         and all(type(x) is float and math.isfinite(x) for x in found)
     ):
         return np.array(found)
-    _may_make()
     weights = make()
     _write(facts, {"weights": weights.tolist()})
     return weights

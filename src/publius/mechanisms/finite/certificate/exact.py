@@ -1,13 +1,10 @@
 """The exact constant of an exponential mechanism on a vocabulary, and its inverse (docs/theory.md section 5).
 
-K(x){w} is proportional to weights_w exp(-min(s delta(x, w), tau)), mixed with a floor f: with probability f the
-output is drawn from the weights alone. delta (``inner``) is a pseudometric, d (``outer``) the metric of the
-guarantee; often they are the same. Over all outputs w the ratio K(x){w} / K(x'){w} is largest at w = x: there the
-triangle inequality of min(s delta, tau) is attained, and the floor dilutes the likeliest output least. So
+K(x){w} is proportional to weights_w exp(-min(s delta(x, w), tau)). delta (``inner``) is a pseudometric, d (``outer``)
+the metric of the guarantee; often they are the same. Over all outputs w the ratio K(x){w} / K(x'){w} is largest at
+w = x, where the triangle inequality of min(s delta, tau) is attained. So
 
-    epsilon(s) = max over x != x' of ln( K(x){x} / K(x'){x} ) / d(x, x')
-
-which without floor is [min(s delta(x, x'), tau) + ln Z(x') - ln Z(x)] / d(x, x').
+    epsilon(s) = max over x != x' of [min(s delta(x, x'), tau) + ln Z(x') - ln Z(x)] / d(x, x').
 
 Every pair is bounded from above, with float64 matrix products; the few pairs that reach the maximum are computed
 again by differences, and the result is rounded up. Where delta is d and nothing is truncated, s is a share of every
@@ -42,17 +39,15 @@ class Law:
 
     Attributes:
         outer: d, in which the guarantee is stated.
-        weights: positive, sum 1, shape (P,): the public prior, or all equal.
+        weights: positive, sum 1, shape (P,).
         inner: delta, or None where it is d.
-        truncation: tau in nats; infinite for none.
-        floor: f, from 0 to below 1.
+        truncation: tau; infinite for none.
     """
 
     outer: AbstractDistances
     weights: Float64Array
     inner: AbstractDistances | None = None
     truncation: float = math.inf
-    floor: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what the proof does not cover: `DataError`."""
@@ -63,10 +58,6 @@ class Law:
             raise DataError(
                 f"the weights must be positive and the smallest at least {SMALLEST_WEIGHT_RATIO:g} of the largest: "
                 "a word with less is never an output, so raise it or leave it out of the vocabulary"
-            )
-        if not 0 <= self.floor < 1 or not self.truncation > 0:
-            raise DataError(
-                f"the floor must be from 0 to below 1 and the truncation positive, not {self.floor!r}"
             )
         object.__setattr__(self, "weights", weights / weights.sum())
 
@@ -127,7 +118,7 @@ def certify(law: Law, scale: float, *, threads: int | None = None) -> Constant:
 def _certify(law: Law, scale: float, threads: int | None, which: str = "") -> tuple[Constant, Pairs]:
     if law.outer.size < 2:
         raise DataError("a vocabulary needs at least two distinct points: with one, every word is the same")
-    rising = law.plain and not law.floor and law.outer.size >= _SORTED_FROM
+    rising = law.plain and law.outer.size >= _SORTED_FROM
     nearest = np.empty(law.outer.size) if rising else None
     with stage(f"Certifying the mechanism{which}: sums over all words"):
         normalizers = law.normalizers(scale, threads, nearest)
@@ -164,14 +155,14 @@ class _Bounds:
     """Upper bounds of all pairs' slopes: what a fast distance can be off is on the safe side."""
 
     def __init__(self, law: Law, scale: float, normalizers: Float64Array) -> None:
-        self._law, self._scale, self._normalizers = law, scale, normalizers
+        self._law, self._scale = law, scale
         self.heights = np.log(normalizers)
         reach = 60 + math.log(law.outer.size * law.weights.max() / law.weights.min())
         self._doubt = 2 * (reach * law.delta.relative_error + law.outer.size * UNIT)
         self._slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
 
     def __call__(
-        self, far: Float64Array, near: Float64Array | None, rows: Indices, columns: Indices, threshold: float
+        self, far: Float64Array, near: Float64Array | None, rows: Indices, columns: Indices
     ) -> Float64Array:
         """See `sweep.SlopeFunction`."""
         law = self._law
@@ -186,8 +177,6 @@ class _Bounds:
             if far[-1, 0] == np.inf:  # the tile on the diagonal
                 ratios[far == np.inf] = 0.0
         ratios *= self._slack
-        if law.floor:
-            return _diluted(law.floor, ratios, far, self._normalizers, rows, columns, threshold) * self._slack
         return ratios
 
     def rise(self, threshold: float) -> tuple[float, float]:
@@ -211,29 +200,6 @@ def _divide(ratios: Float64Array, far: Float64Array) -> None:
     raise PolicyError(
         "two different points are at distance 0, and no constant bounds their ratio; use another metric"
     )
-
-
-def _diluted(
-    floor: float,
-    ratios: Float64Array,
-    far: Float64Array,
-    normalizers: Float64Array,
-    rows: Indices,
-    columns: Indices,
-    threshold: float,
-) -> Float64Array:
-    """Slopes with the floor, computed only where the slope without it, which is larger, reaches the threshold."""
-    result = np.zeros_like(ratios)
-    i, j = np.nonzero((ratios >= threshold) & (far < np.inf))
-    smaller = np.minimum(normalizers[rows][i], normalizers[columns][j])
-    result[i, j] = diluted(ratios[i, j] * far[i, j], smaller, floor) / far[i, j]
-    return result
-
-
-def diluted(log_ratio: Float64Array, normalizer: Float64Array, floor: float) -> Float64Array:
-    """Ln of [(1-f)/Z + f] / [(1-f) exp(-t)/Z + f]: the log-ratio t of the likeliest output, after the floor."""
-    share = (1 - floor) / (1 - floor + floor * normalizer)
-    return np.asarray(-np.log1p(share * np.expm1(-log_ratio)))
 
 
 @final
@@ -275,13 +241,8 @@ class Pairs:
         if spread < 500:
             change = math.log1p(float((kernel * np.expm1(-gain)).sum()) / normalizer)
         else:
-            change = math.log(other / normalizer)
-        if change < 0:  # the other direction is the steeper one after all
-            change, normalizer = -change, other
-        log_ratio = spread + change + self._doubt(place, scale, near, far, kernel)
-        if law.floor:
-            log_ratio = float(diluted(np.array(log_ratio), np.array(normalizer), law.floor))
-        return log_ratio / self._far[place]
+            change = math.log(other / normalizer)  # below 0: the other direction is the steeper one after all
+        return (spread + abs(change) + self._doubt(place, scale, near, far, kernel)) / self._far[place]
 
     def _doubt(
         self, place: int, scale: float, near: Float64Array, far: Float64Array, kernel: Float64Array
@@ -303,7 +264,7 @@ class Pairs:
 @final
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The exponential mechanism on the distinct values of a line: no truncation, floor or second metric.
+    """The exponential mechanism on the distinct values of a line: no truncation or second metric.
 
     Attributes:
         values: ascending and distinct, shape (P,), float64.

@@ -124,10 +124,9 @@ class Slopes:
 
 _NOTHING = Slopes(np.empty((0, 2), np.int64), np.empty(0), 0.0, np.inf)
 
-# Given outer distances, inner distances (None where they are the same), rows and columns of a tile, and a
-# threshold: upper bounds of the slope of each pair in its steeper direction. A pair below the threshold may get
-# any bound below it. An infinite distance marks what is no pair, or one seen before.
-SlopeFunction = Callable[[Float64Array, Float64Array | None, Indices, Indices, float], Float64Array]
+# Given outer distances, inner distances (None where they are the same), rows and columns of a tile: upper bounds of
+# the slope of each pair in its steeper direction. An infinite distance marks what is no pair, or one seen before.
+SlopeFunction = Callable[[Float64Array, Float64Array | None, Indices, Indices], Float64Array]
 
 
 def steepest_pairs(
@@ -156,7 +155,7 @@ def steepest_pairs(
                 else inner.fast(rows, columns, memory[1, : shape[0] * shape[1]].reshape(shape))
             )
             nearest = float(far.min())
-            bounds = slope(far, near, rows, columns, best[0])
+            bounds = slope(far, near, rows, columns)
             best[0] = max(best[0], float(bounds.max()))
             found.append(_top(bounds, best[0] * (1 - _WINDOW), rows.start, columns.start, nearest))
         return _merged(found)
@@ -174,7 +173,7 @@ class Rising(Protocol):
     heights: Float64Array
 
     def __call__(
-        self, far: Float64Array, near: Float64Array | None, rows: Indices, columns: Indices, threshold: float
+        self, far: Float64Array, near: Float64Array | None, rows: Indices, columns: Indices
     ) -> Float64Array:
         """As `SlopeFunction`."""
 
@@ -213,7 +212,7 @@ def steepest_risen(
             far = outer.fast(rows, columns)
             if columns is rows:
                 far[np.tril_indices(len(rows))] = np.inf
-            bounds = slope(far, None, rows, columns, best[0])
+            bounds = slope(far, None, rows, columns)
             best[0] = max(best[0], float(bounds.max()))
             top = _top(bounds, slope.least(best[0], _WIDE), 0, 0, np.inf)
             pairs = np.stack([rows[top.pairs[:, 0]], columns[top.pairs[:, 1]]], axis=1)
@@ -235,7 +234,7 @@ def _seen_among_promising(outer: AbstractDistances, slope: Rising, nearest: Floa
         columns = np.arange(left, min(left + _COLUMNS, outer.size))
         far = outer.fast(rows, columns)
         far[rows[:, None] == columns] = np.inf
-        best = max(best, float(slope(far, None, rows, columns, best).max()))
+        best = max(best, float(slope(far, None, rows, columns).max()))
     return best
 
 
