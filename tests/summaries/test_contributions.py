@@ -84,7 +84,7 @@ def test_memory_is_that_of_the_authors():
         finally:
             tracemalloc.stop()
 
-    once, often = highest(10_000), highest(40_000)
+    once, often = highest(30_000), highest(60_000)
     assert max(once, often) <= 100 * 10_000
     assert often <= 1.3 * once
 

@@ -177,7 +177,7 @@ def test_what_noise_hides_is_not_told(subjects):
     width = table.noise.half_width(cells=5)
     assert 9 <= width < 30
     assert [row["label"] for row in told.subjects] == ["bus", "park"]
-    made = Counter(row["subject"] for row in told.synthetic(seeded_rng(1)))
+    made = Counter(row["about"] for row in told.synthetic(seeded_rng(1)))
     assert set(made) == {"bus", "park"}
     assert sum(made.values()) <= 140
 
@@ -207,7 +207,7 @@ def test_made_up_rows_are_of_counts_and_public_words(topics, subjects, rows):
     told = summary(topics, subjects, epsilon=20)(*columns(rows))
     made = [*told.synthetic(seeded_rng(2))]
     assert len(made) == pytest.approx(400, abs=30)
-    counts = Counter((row["district"], row["topic"]) for row in made)
+    counts = Counter((row["district"], row["about"]) for row in made)
     for row in told.counts:
         assert counts[row["group"], row["label"]] == pytest.approx(row["documents"], abs=6)
     public = {word for words in topics_words() for word in words}

@@ -107,11 +107,20 @@ def summarize(
         fields=[field.name for field in summary.groups.fields],
     )  # fmt: skip
     remove_leftovers(output)
+    _say_beforehand(summary)
     found = console.watched(
         summarize_corpus, corpus, summary, Path(output), compare=compare, reading=reading, synthetic=synthetic,
         force=force, ledger=None if ledger is None else Ledger(ledger), workers=workers,
     )  # fmt: skip
     _print(found, output, json=json)
+
+
+def _say_beforehand(summary: Summary) -> None:
+    """How large a count can be told from none: before anything is spent, on standard error."""
+    from publius.summaries.accuracy import expected
+
+    found = ", ".join(f"{each.told:,} ({each.table})" for each in expected(summary))
+    console.note(f"Counts that can be told from none begin at {found}.")
 
 
 def _say_columns(file: str, reading: Reading) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
@@ -14,6 +14,9 @@ from publius.noise.randomness import Generator
 from publius.releases.manifest import SummaryManifest
 from publius.releases.rows import csv_table
 from publius.summaries.told import Row, Told
+
+if TYPE_CHECKING:
+    from publius.classifiers.clusters import Clusters
 
 NOISY: Final = "noisy.json"
 SYNTHETIC: Final = "synthetic.jsonl"
@@ -92,7 +95,7 @@ def _classifiers(folder: Path, told: Told) -> None:
         home.mkdir(0o700, parents=True)
         write_summary_classifier(
             home,
-            classifier=topics,
+            classifier=cast("Clusters", topics),
             field=each.name,
             labels=each.labels,
             counts=shaped.sum(axis=others),

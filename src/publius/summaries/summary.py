@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
     from publius.summaries.told import Told
 
-OWN_KEYS: Final = ("topic", "subject", "bag")
+OWN_KEYS: Final = ("about", "bag")
 """Fields of a summary's made-up rows, which no field of --by may be called."""
 
 

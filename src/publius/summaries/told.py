@@ -269,11 +269,11 @@ class Told:
     # Made-up rows -----------------------------------------------------------------------------------------------
 
     def synthetic(self, rng: Generator, rows: int | None = None) -> Iterator[Row]:
-        """Made-up rows: groups, topic or subject, and a bag of public words of it, as many as counted or ``rows``.
+        """Made-up rows: groups, what it is about, and a bag of public words of that, as many as counted or ``rows``.
 
         By default at most 10,000. No row is or stands for anybody's document.
         """
-        what, classifier, cells, counts = self._cleaned()
+        classifier, cells, counts = self._cleaned()
         if classifier is None or not counts.sum():
             return
         wanted = min(int(counts.sum()), SYNTHETIC) if rows is None else rows
@@ -286,23 +286,23 @@ class Told:
         labels = [*self.summary.groups.labels]
         fields = [field.name for field in self.summary.groups.fields]
         for (group, place), count in zip(cells, counts.tolist(), strict=True):
-            own = dict(zip(fields, labels[group], strict=True)) if what == "topic" else {}
+            own = dict(zip(fields, labels[group], strict=True)) if "topics" in self.tables else {}
             label = classifier.labels[place]
             for bag in _bags(rng, tuple(classifier.words(label)), count):
-                yield {**own, what: label, "bag": bag}
+                yield {**own, "about": label, "bag": bag}
 
-    def _cleaned(self) -> tuple[str, Any, list[tuple[int, int]], IndexArray]:
+    def _cleaned(self) -> tuple[Any, list[tuple[int, int]], IndexArray]:
         """The cells that are told from none, and whole numbers of each that add up to what all cells hold."""
-        table, what, classifier = self.tables.get("topics"), "topic", self.summary.classifier
+        table, classifier, rows = self.tables.get("topics"), self.summary.classifier, self.groups
         if table is None:
-            table, what, classifier = self.tables.get("subjects"), "subject", self.summary.subjects
+            table, classifier = self.tables.get("subjects"), self.summary.subjects
+            rows = [{"documents": sum(self.documents) // 2}]
         if table is None:
-            return what, None, [], np.zeros(0, np.int64)
+            return None, [], np.zeros(0, np.int64)
         values = np.atleast_2d(table.values)
-        rows = self.groups if what == "topic" else [{"documents": sum(self.documents) // 2}]
         whole = whole_rows(values, np.array([row["documents"] for row in rows], np.int64))
         listed = np.argwhere(np.atleast_2d(table.limits()[0]) > 0)
-        return what, classifier, [(g, t) for g, t in listed.tolist()], whole[listed[:, 0], listed[:, 1]]
+        return classifier, [(g, t) for g, t in listed.tolist()], whole[listed[:, 0], listed[:, 1]]
 
     # As it was drawn --------------------------------------------------------------------------------------------
 
