@@ -11,6 +11,7 @@ from made_texts import LINE, Small, bag_laws
 
 from publius.evaluation import worst_case
 from publius.evaluation.attackers import KINDS, scores_of, told_of
+from publius.evaluation.attackers.transport import inside
 from publius.evaluation.corpus import Text, split
 from publius.evaluation.labels import by_other_texts, evaluate_labels
 from publius.evaluation.records import Setting
@@ -56,7 +57,10 @@ def prepared(texts, epsilon, attackers):
 
 def expected(evaluation, protected, name, *, told):
     """How often each author is named, summed over every bag that may be released: no draw, no seed."""
-    rows = [np.exp(protected.kernel.log_probabilities(places)) for places in evaluation._attacked_places()]
+    rows = [
+        np.exp(protected.kernel.log_probabilities(places))
+        for places in (inside(bag.split(), LINE) for bag in evaluation._whole)
+    ]
     bags, law = bag_laws(rows)
     strings = [" ".join(sorted(WORDS[n] for n in bag)) for bag in bags]
     copies = evaluation._copies(protected)

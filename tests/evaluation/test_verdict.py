@@ -106,17 +106,17 @@ def test_limits_are_shares():
 
 def test_a_false_fail_is_rare_with_several_limits_attackers_and_settings():
     """Three limits, three attackers, two settings, all exactly at their limits: at most 5 % of runs say FAIL."""
-    rng, failed, runs = seeded_rng(5), 0, 120
+    rng, failed, runs = seeded_rng(5), 0, 60
     limits = Limits(identified_at_most=0.2, advantage_at_most=0.2, topic_at_least=0.8)
     for _ in range(runs):
-        attempts = [made(hits(70, 80), setting=CLEAR)]
+        attempts = [made(hits(45, 50), setting=CLEAR)]
         for epsilon in (1.0, 2.0):
             setting = Setting("laplace", epsilon)
             attempts += [
-                made((rng.random(80) < 0.2).astype(float), setting=setting, attacker=name)
+                made((rng.random(50) < 0.2).astype(float), setting=setting, attacker=name)
                 for name in ("a", "b", "c")
             ]
-            attempts.append(made((rng.random(80) < 0.8).astype(float), setting=setting, task="topic"))
+            attempts.append(made((rng.random(50) < 0.8).astype(float), setting=setting, task="topic"))
         failed += any(v.answer == "FAIL" for v in judged(attempts, limits))
     assert failed / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 

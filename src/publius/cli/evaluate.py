@@ -21,15 +21,15 @@ class TriedWords(Words):
     """What replaces the words, and how texts are read for it."""
 
     mechanism: str = "laplace"
-    """Kernels, separated by commas; python:MODULE:NAME for one of your own."""
+    """Kernels, as laplace,exponential."""
     unknown: UnknownPolicy | None = None  # type: ignore[assignment]
-    """Words without a vector: unk, drop, reject or keep. Default: unk; keep with --protocol paper, as printed."""
+    """Words without a vector. Default: unk; the paper: keep."""
     length: str | None = None
-    """Words per bag, or shortest. Default: 40; shortest with --protocol paper."""
+    """Words per bag, or shortest. Default: 40."""
     draws: int = 1
-    """Draws of noise in each setting; figures are means over them."""
+    """Draws of noise in each setting."""
     seed: int = 0
-    """Of the noise: an evaluation is an experiment."""
+    """Of the noise, as in any experiment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +37,13 @@ class Asked:
     """Limits that make a verdict: exit code 0 PASS, 1 FAIL, 3 INCONCLUSIVE."""
 
     identified_at_most: float | None = None
-    """Share of texts whose author may be identified, by any attacker."""
+    """Share of texts whose author is named."""
     advantage_at_most: float | None = None
-    """Share identified beyond the baseline."""
+    """Share beyond the baseline."""
     topic_at_least: float | None = None
-    """Share of texts whose topic must be told right."""
+    """Share of texts whose topic is told."""
     tries: int = 0
-    """Settings tried on these texts before; the level is divided by all."""
+    """Settings tried on these texts before."""
 
 
 def evaluate(
@@ -71,31 +71,31 @@ def evaluate(
     Parameters
     ----------
     public
-        Public texts with authors, such as those of an earlier year.
+        Public texts with authors.
     epsilon
-        Epsilons, as 10,20,none; unprotected text is always attacked.
+        Such as 10,20,none (none is always tried).
     classifier
-        Evaluate labels of this classifier, in closed form.
+        Evaluate its labels, in closed form.
     attackers
-        letters, words, likelihood, delta, koppel, transport, fasttext, adaptive-NAME, informed, worst-case,
-        python:MODULE:CLASS; parameters as koppel:least_words=400:rounds=100:features=20000 or
-        fasttext:epochs=25:rate=1:dimension=50:subwords=3-6:vectors=NAME:validation=0.1.
+        letters, words, likelihood, delta, informed, worst-case, transport,
+        koppel[:least_words=400:rounds=100], fasttext[:dimension=50:subwords=3-6:
+        vectors=NAME:validation=0.1:epochs=25:rate=1], adaptive-NAME, python:M:C.
     protocol
-        paper: Table 1 of Fernandes, Dras and McIver 2019, whole.
+        Table 1 of the paper, whole.
     as_is
-        Attack texts as they are, such as redacted letters; for the curator alone.
+        Attack texts as they are; for the curator alone.
     summary
-        Ask who is in this released summary; PUBLIC holds its documents.
+        Who is in this summary of PUBLIC?
     output
-        New folder for results.json, report.html and table.tex.
+        New folder for results and report.
     topic_field
-        Column of topics. Default: topic, if there.
+        Column of topics. Default: topic.
     role_field
-        Column with known, unknown or topic. Default: role, if there.
+        Column of known and unknown. Default: role.
     folds
-        Parts in which texts are attacked without roles.
+        Parts attacked in turn without roles.
     workers
-        Processes of --protocol paper. Default: one per CPU.
+        Processes of the paper's table.
     json
         Print the result as JSON.
     """

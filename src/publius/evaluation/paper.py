@@ -7,7 +7,7 @@ as in the paper (unknown="keep") unless another policy is given, so nothing here
 
 from __future__ import annotations
 
-from collections import Counter
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -19,7 +19,7 @@ from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, UsageError
 from publius.evaluation import worst_case
 from publius.evaluation.attackers import fitted, make_attacker, naming, scores_of
-from publius.evaluation.attackers.transport import Transport, joined, places_of
+from publius.evaluation.attackers.transport import Transport, inside, joined, replaced
 from publius.evaluation.corpus import Dataset
 from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
 from publius.evaluation.run import Words, changed_share, check_least_words
@@ -119,7 +119,8 @@ def table1(
         _Cell(Setting(mechanism, epsilon), draw) for epsilon in epsilons for draw in range(draws)
     ]
     with stage("attacking"):
-        done = [*counted(mapped(_cell, state, cells, workers=workers), len(cells))]
+        forks = sys.platform == "linux"  # fastText's models cannot be sent to other processes
+        done = [*counted(mapped(_cell, state, cells, workers=workers if forks else 1), len(cells))]
     return _paper(data, state, cells, done, koppel, topical)
 
 
@@ -131,7 +132,7 @@ def _state(
     authors = [text.author or "" for text in data.known]
     cut = [joined(each[:size]) for each in known]
     transport = Transport(words.embeddings, words.metric).fit(cut, authors)
-    places = [place for place, text in enumerate(cut) if _inside(text, words)]
+    places = [place for place, text in enumerate(cut) if len(inside(text.split(), words.embeddings))]
     names = sorted({text.topic or "" for text in data.known})
     teaching = data.teaching or data.known
     learned = [text for text in teaching if text.topic is not None]
@@ -142,10 +143,6 @@ def _state(
         fitted(make_attacker(koppel), cut, authors, [len(each) for each in known]),
         fitted(make_attacker(topical), whole, [text.topic or "" for text in learned]), seed,
     )  # fmt: skip
-
-
-def _inside(text: str, words: Words) -> bool:
-    return any(place is not None for place in places_of(text.split(), words.embeddings))
 
 
 def _cell(state: _State, cell: _Cell) -> _Found:
@@ -174,19 +171,10 @@ def _protected(state: _State, cell: _Cell) -> list[list[str]]:
         return state.attacked
     kernel = state.words.make_kernel(state.mechanism, cell.setting.epsilon or 0.0)
     key = RunKey.seeded(1_000 * state.seed + cell.draw)
-    placed = [places_of(each, state.words.embeddings) for each in state.attacked]
-    inside = [np.array([place for place in each if place is not None], np.int64) for each in placed]
-    outputs = kernel.draw(inside, [key.rng(str(n)) for n in range(len(inside))], threads=1)
-    vocabulary, found = state.words.embeddings.vocabulary, []
-    for own, places, drawn in zip(state.attacked, placed, outputs, strict=True):
-        new = iter(drawn.tolist())
-        found.append(
-            [
-                word if place is None else vocabulary[next(new)]
-                for word, place in zip(own, places, strict=True)
-            ]
-        )
-    return found
+    embeddings = state.words.embeddings
+    placed = [inside(each, embeddings) for each in state.attacked]
+    outputs = kernel.draw(placed, [key.rng(str(n)) for n in range(len(placed))], threads=1)
+    return [replaced(words, drawn, embeddings) for words, drawn in zip(state.attacked, outputs, strict=True)]
 
 
 def _right(classes: Sequence[str], scores: Float64Array, truth: Sequence[str]) -> Float64Array:
@@ -244,9 +232,10 @@ def _paper(
                     judged=False,
                 )
             )
-    facts = {
+    words = state.words.embeddings
+    facts: dict[str, Any] = {
         "koppel": koppel, "topical": topical, "unknown_words_pass": state.words.unknown == "keep",
-        "unknown_share": _unknown_share(state),
+        "unknown_share": 1 - float(np.mean([len(inside(each, words)) / len(each) for each in state.attacked])),
     }  # fmt: skip
     if getattr(state.topical, "validation_", None) is not None:
         facts |= {
@@ -254,13 +243,6 @@ def _paper(
             "validation_texts": state.topical.validation_texts_,
         }
     return Paper(state.words.length, tuple(attempts), tuple(neighbours), first, changed, facts)
-
-
-def _unknown_share(state: _State) -> float:
-    counts: Counter[bool] = Counter()
-    for each in state.attacked:
-        counts.update(place is None for place in places_of(each, state.words.embeddings))
-    return counts[True] / max(1, counts.total())
 
 
 def correct(found: Attempt) -> tuple[float, float, float]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from publius.evaluation.records import CLEAR, Attempt, Results, Setting, encoded
+from publius.evaluation.records import CLEAR, TOLD, Attempt, Results, Setting, encoded
 from publius.evaluation.verdict import REASONS
 from publius.files import AnyPath, new_folder, write_file
 from publius.privacy.promise import percent
@@ -167,6 +167,7 @@ def page_facts(results: Results) -> dict[str, Any]:
             }
             for each in results.verdicts
         ],
+        "told": "; ".join(f"{name}: {said}" for name, said in TOLD.items()),
         "main": main_attempts(results),
         "attempts": results.attackers,
         "scope": "Measured on these public texts; other texts may differ."

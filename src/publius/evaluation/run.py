@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.errors import DataError
 from publius.evaluation import worst_case
 from publius.evaluation.attackers import (
     ADAPTIVE,
@@ -143,18 +142,11 @@ class Protected:
 
     def copy(self, words: Sequence[str], name: str) -> str:
         """A known text as an adaptive attacker's own draw of the mechanism makes it, all of its words."""
-        from publius.evaluation.attackers.transport import joined, places_of
+        from publius.evaluation.attackers.transport import inside, joined, replaced
 
-        placed = places_of(words, self.words.embeddings)
-        inside = np.array([place for place in placed if place is not None], np.int64)
-        drawn = iter(self.transition.sample(inside, RunKey.seeded(self.seed).rng(name)).tolist())
-        vocabulary = self.words.embeddings.vocabulary
-        return joined(
-            [
-                word if place is None else vocabulary[next(drawn)]
-                for word, place in zip(words, placed, strict=True)
-            ]
-        )
+        embeddings = self.words.embeddings
+        drawn = self.transition.sample(inside(words, embeddings), RunKey.seeded(self.seed).rng(name))
+        return joined(replaced(words, drawn, embeddings))
 
 
 @dataclass
@@ -179,16 +171,11 @@ class Evaluation:
         from publius.evaluation.attackers.transport import joined
 
         data, attempts = self.data, list[Attempt]()
-        self._check()
+        check_least_words(self.attackers, data, self.words)
         clear = Protected(CLEAR, self.words, self.seed)
         self._known = [self.words.words(text.text) for text in (*data.known, *data.teaching)]
         self._known_texts = [joined(words) for words in self._known]
         self._whole = clear.released(data.attacked, 0)
-        for text, bag in zip(data.attacked, self._whole, strict=True):
-            if not bag:
-                raise DataError(
-                    f"Row {text.row + 1} has no word that counts. Leave it out, or use other --stop-words."
-                )
         self._models: dict[tuple[int | None, str, str], Any] = {}
         before: Hits = {}
         with stage("attacking"):
@@ -230,20 +217,17 @@ class Evaluation:
 
     def _copies(self, protected: Protected) -> list[list[str]]:
         """The known texts as adaptive attackers learn them."""
+        from publius.evaluation.attackers.transport import inside
+
         if protected.kernel is None or not any(name.startswith(ADAPTIVE) for name in self.attackers):
             return []
         if not protected.transition.exact:  # the same rows serve them and the informed attacker
-            protected.transition.prepare(self._places())
+            distinct = sorted({word for words in self._known for word in words})
+            protected.transition.prepare(np.unique(inside(distinct, self.words.embeddings)))
         return [
             [protected.copy(words, f"{place}/{copy}") for copy in range(COPIES)]
             for place, words in enumerate(self._known)
         ]
-
-    def _places(self) -> IndexArray:
-        from publius.evaluation.attackers.transport import places_of
-
-        distinct = sorted({word for words in self._known for word in words})
-        return np.unique([place for place in places_of(distinct, self.words.embeddings) if place is not None])
 
     def _learned(self, fold: int | None, task: str) -> list[int]:
         """The places, among known and teaching texts, of those that an attacker of this fold learns from."""
@@ -268,8 +252,7 @@ class Evaluation:
         labels = self._labels(learned, task)
         texts = [self._known_texts[n] for n in learned]
         if name == INFORMED and protected.kernel is not None:
-            made = Informed(protected.transition, self.words.embeddings)
-            return fitted(made, texts, labels)
+            return fitted(Informed(protected.transition, self.words.embeddings), texts, labels)
         if name.startswith(ADAPTIVE) and protected.kernel is not None:
             many = [copy for n in learned for copy in copies[n]]
             return fitted(self._made(name, task), many, [label for label in labels for _ in range(COPIES)])
@@ -311,31 +294,19 @@ class Evaluation:
 
     # Records ------------------------------------------------------------------------------------------
 
-    def _records(
-        self, protected: Protected, hits: Hits,
-        before: Hits,
-    ) -> list[Attempt]:  # fmt: skip
-        data, found = self.data, list[Attempt]()
-        topics = data.topics
+    def _records(self, protected: Protected, hits: Hits, before: Hits) -> list[Attempt]:
+        data, topics, found = self.data, self.data.topics, list[Attempt]()
         ceilings = self._ceilings(protected)
         for (name, task, told), values in hits.items():
             groups = worst_case.group_places(topics if told and topics else [0] * len(values))
             labels = data.authors if task == "author" else [text.topic or "" for text in data.attacked]
-            found.append(
-                attempt(
-                    name,
-                    (*told_of(name), *(["topic"] if told else [])),
-                    task,
-                    protected.setting,
-                    data.authors,
-                    values,
-                    worst_case.baseline(labels, groups),
-                    clear=before.get((name, task, told), values),
-                    candidates=worst_case.candidates_of(labels, groups),
-                    ceiling=ceilings[told] if task == "author" else 1.0,
-                    draws=1 if protected.kernel is None else self.draws,
-                )
-            )
+            made = attempt(
+                name, [*told_of(name), *["topic"] * told], task, protected.setting, data.authors, values,
+                worst_case.baseline(labels, groups), clear=before.get((name, task, told), values),
+                candidates=worst_case.candidates_of(labels, groups),
+                ceiling=ceilings[told] if task == "author" else 1.0, draws=len(protected.bags),
+            )  # fmt: skip
+            found.append(made)
         if WORST_CASE in self.attackers:
             found += self._worst_case(protected, ceilings)
         return found
@@ -352,9 +323,8 @@ class Evaluation:
             groups = worst_case.group_places(*each)
             found[told] = 1.0
             if exponents is not None:
-                found[told] = worst_case.ceiling_of(
-                    exponents, data.authors, groups, protected.lifted.guarantee.delta
-                )
+                delta = protected.lifted.guarantee.delta
+                found[told] = worst_case.ceiling_of(exponents, data.authors, groups, delta)
         return found
 
     def _exponents(self, protected: Protected) -> Float64Array | None:
@@ -362,13 +332,10 @@ class Evaluation:
         from publius.distances.ground import is_line
         from publius.distances.pairwise import pairwise_distances
 
-        if (
-            protected.kernel is None
-            or self.words.unknown == "keep"
-            or protected.kernel.guarantee.evidence == "none"
-        ):
+        kernel = protected.kernel
+        if kernel is None or self.words.unknown == "keep" or kernel.guarantee.evidence == "none":
             return None
-        metric, embeddings = protected.kernel.metric, self.words.embeddings
+        metric, embeddings = kernel.metric, self.words.embeddings
         if len(self.data.attacked) > worst_case.MOST_COMPARED and not is_line(metric, embeddings.dimension):
             return None
         bags = [self.words.words(text.text, self.words.length) for text in self.data.attacked]
@@ -388,75 +355,47 @@ class Evaluation:
     def _distances(self) -> dict[str, Float64Array]:
         return {}
 
-    def _attacked_places(self) -> list[IndexArray]:
-        from publius.evaluation.attackers.transport import places_of
-
-        return [
-            np.array([p for p in places_of(bag.split(), self.words.embeddings) if p is not None], np.int64)
-            for bag in self._whole
-        ]
-
     def _worst_case(self, protected: Protected, ceilings: Mapping[bool, float]) -> list[Attempt]:
         """Who holds the originals: among all attacked texts, or those of the text's topic."""
         data = self.data
         chosen = np.arange(len(data.attacked))
         if len(chosen) > worst_case.CANDIDATES:
-            chosen = np.sort(
-                RunKey.seeded(self.seed).rng("candidates").permutation(chosen)[: worst_case.CANDIDATES]
-            )
+            rng = RunKey.seeded(self.seed).rng("candidates")
+            chosen = np.sort(rng.permutation(chosen)[: worst_case.CANDIDATES])
         authors = [data.authors[n] for n in chosen]
         told = {False: np.zeros(len(chosen), np.int64)}
         if data.topics:
             told[True] = worst_case.group_places([data.topics[n] for n in chosen])
-        draws = 1 if protected.kernel is None else self.draws
-        values = {each: np.zeros(len(chosen)) for each in told}
-        for draw in range(draws):
-            scores = self._candidate_scores(protected, chosen, draw)
-            for each, groups in told.items():
-                values[each] += worst_case.author_success(scores, authors, groups) / draws
         same = _equal_scores([self._whole[n] for n in chosen])
-        return [
-            attempt(
-                WORST_CASE,
-                (*told_of(WORST_CASE), *(["topic"] if each else [])),
-                "author",
-                protected.setting,
-                authors,
-                values[each],
-                worst_case.baseline(authors, groups),
+        found, draws = [], len(protected.bags)
+        scores = [self._candidate_scores(protected, chosen, draw) for draw in range(draws)]
+        for topical, groups in told.items():
+            hits = [worst_case.author_success(each, authors, groups) for each in scores]
+            made = attempt(
+                WORST_CASE, [*told_of(WORST_CASE), *["topic"] * topical], "author", protected.setting, authors,
+                np.mean(hits, axis=0), worst_case.baseline(authors, groups),
                 clear=worst_case.author_success(same, authors, groups),
-                candidates=worst_case.candidates_of(authors, groups),
-                draws=draws,
-                ceiling=ceilings[each] if len(chosen) == len(data.attacked) else 1.0,
-                exact=protected.kernel is None,
-                judged=False,
-            )
-            for each, groups in told.items()
-        ]
+                candidates=worst_case.candidates_of(authors, groups), draws=draws,
+                ceiling=ceilings[topical] if len(chosen) == len(data.attacked) else 1.0,
+                exact=protected.kernel is None, judged=False,
+            )  # fmt: skip
+            found.append(made)
+        return found
 
     def _candidate_scores(self, protected: Protected, chosen: IndexArray, draw: int) -> Float64Array:
-        from publius.evaluation.attackers.transport import places_of
+        from publius.evaluation.attackers.transport import inside
 
+        whole = [self._whole[n] for n in chosen]
         if protected.kernel is None:
-            return _equal_scores([self._whole[n] for n in chosen])
-        every = self._attacked_places()
-        texts = [every[n] if len(every[n]) else np.zeros(1, np.int64) for n in chosen]
-        released = [
-            np.array(
-                [
-                    p
-                    for p in places_of(protected.bags[draw][n].split(), self.words.embeddings)
-                    if p is not None
-                ]
-            )
-            for n in chosen
-        ]
+            return _equal_scores(whole)
+        embeddings, bags = self.words.embeddings, protected.bags[draw]
+        texts = [inside(bag.split(), embeddings) for bag in whole]
+        texts = [places if len(places) else np.zeros(1, np.int64) for places in texts]
+        released = [inside(bags[n].split(), embeddings) for n in chosen]
         if protected.transition.exact:
             return worst_case.mixture_scores(texts, released, protected.transition)
         rng = RunKey.seeded(self.seed).rng(f"worst case/{draw}")
         return worst_case.distance_scores(texts, released, protected.kernel, rng)
-
-    # Checks -------------------------------------------------------------------------------------------
 
     def _tasks(self, name: str) -> list[Task]:
         every = (*self.data.known, *self.data.teaching)
@@ -464,10 +403,6 @@ class Evaluation:
         able = self.data.topics is not None and len(topics) > 1
         tasks: tuple[Task, ...] = ("author", "topic")
         return [task for task in tasks if task in tasks_of(name) and (task == "author" or able)]
-
-    def _check(self) -> None:
-        """What an attacker needs of the texts is judged before anything is drawn, by the texts before they are cut."""
-        check_least_words(self.attackers, self.data, self.words)
 
 
 def check_least_words(attackers: Sequence[str], data: Dataset, words: Words | AsIs) -> None:

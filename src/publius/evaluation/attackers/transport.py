@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -30,6 +29,18 @@ def places_of(words: Sequence[str], embeddings: Any) -> list[int | None]:
         embeddings.unknown_index if word == UNKNOWN else embeddings.index(word.replace(BLANK, " "))
         for word in words
     ]
+
+
+def inside(words: Sequence[str], embeddings: Any) -> IndexArray:
+    """The places of those of the words that the vocabulary has."""
+    return np.array([place for place in places_of(words, embeddings) if place is not None], np.int64)
+
+
+def replaced(words: Sequence[str], drawn: IndexArray, embeddings: Any) -> list[str]:
+    """The words with those that the vocabulary has replaced by the ones ``drawn``; others stand as they are."""
+    new, names = iter(drawn.tolist()), embeddings.vocabulary
+    placed = places_of(words, embeddings)
+    return [word if place is None else names[next(new)] for word, place in zip(words, placed, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +115,7 @@ class Transport(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         return self.classes_[self.decision_function(texts).argmax(axis=1)]
 
     def _points(self, words: Sequence[str]) -> _Points:
-        counted = Counter(place for place in places_of(words, self.embeddings) if place is not None)
-        places = np.array(sorted(counted), np.int64)
-        return _Points(places, np.array([counted[place] for place in places.tolist()], np.int64))
+        return _Points(*np.unique(inside(words, self.embeddings), return_counts=True))
 
     def _nearest(self, points: _Points, count: int) -> list[tuple[float, int]]:
         from publius.distances.ground import word_distances
