@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,84 +68,52 @@ def inspect(
 def _print(found: Inspection) -> None:
     from publius.cli import console
 
-    console.table(
-        ("found", ""),
-        [
-            (
-                "documents",
-                f"{found.documents:,}"
-                + (f", {found.without_text:,} without text" * bool(found.without_text)),
-            ),
-            ("columns", ", ".join(found.columns)),
-            ("texts in", found.text_field),
-            ("encoding", found.encoding),
-            (
-                "languages",
-                ", ".join(f"{name} {count:,}" for name, count in found.languages.items()) or "not looked at",
-            ),
-        ],
-    )
+    without = f", {found.without_text:,} without text" if found.without_text else ""
+    facts = [("documents", f"{found.documents:,}{without}"), ("columns", ", ".join(found.columns))]
+    facts += [("texts in", found.text_field), ("encoding", found.encoding)]
+    facts.append(("languages", ", ".join(f"{name} {count:,}" for name, count in found.languages.items())))
+    console.table(("found", ""), facts)
     if found.notes:
         console.table(
-            ("rows", "to look at", "where"), [(note.count, note.what, note.where) for note in found.notes]
+            ("rows", "to look at", "where"), [(each.count, each.what, each.where) for each in found.notes]
         )
     else:
         console.say("Nothing odd was found.")
 
 
 def _against(files: str | list[str], reading: Reading, people: People, folder: Path) -> dict[str, Any]:
-    """The first documents beside what was released of them, where ids left; and how often each label stands there."""
-    from itertools import islice
-
+    """The first rows, beside their documents where ids left; and how often each label or word stands there."""
     from publius.documents.corpus import open_corpus
     from publius.releases.release import read_release
 
     released = read_release(folder)
-    manifest = released.manifest
-    ids = bool(getattr(manifest, "ids", False))
-    rows = {}
-    if ids:
-        corpus = open_corpus(
-            files, reading, id_field="id", no_author=people.no_author, author_field=people.author_field
-        )
-        wanted = {document.id: document.text for document in islice(corpus, _ROWS)}
-        for row in released.rows():
-            if row.get("id") in wanted:
-                rows[row["id"]] = {"text": wanted[row["id"]], "released": _said(row)}
-    else:
-        rows = {
-            str(place): {"text": None, "released": _said(row)}
-            for place, row in enumerate(islice(released.rows(), _ROWS))
-        }
-    words = "words" in released.tables
+    texts: dict[str | None, str] = {}
+    if getattr(released.manifest, "ids", False):
+        told = {"author_field": people.author_field, "no_author": people.no_author}
+        corpus = open_corpus(files, reading, id_field="id", **told)  # type: ignore[arg-type]
+        texts = {each.id: each.text for each in islice(corpus, _ROWS)}
+    rows = (row for row in released.rows() if not texts or row.get("id") in texts)
     return {
-        "kind": type(manifest).__struct_config__.tag, "documents": getattr(manifest, "documents", None),
-        "matched_by_id": ids, "rows": [{"id": id, **row} for id, row in rows.items()],
-        "labels": released.table("labels") if "labels" in released.tables else [],
-        "words": released.table("words") if words else [],
-    }  # fmt: skip
-
-
-def _said(row: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in row.items() if name != "id")
+        "by_id": bool(texts),
+        "rows": [{"text": texts.get(row.get("id")), **row} for row in islice(rows, _ROWS)],
+        **{name: released.table(name) for name in ("labels", "words") if name in released.tables},
+    }
 
 
 def _print_release(shown: dict[str, Any]) -> None:
     from publius.cli import console
 
-    if not shown["matched_by_id"]:
+    if not shown["by_id"]:
         console.note("Rows of this release are in a secret order: nobody can say which document is which.")
-    columns = ("id", "document", "released") if shown["matched_by_id"] else ("row", "released")
-    console.table(
-        columns,
-        [
-            (row["id"], *([_cut(row["text"] or "")] if shown["matched_by_id"] else []), _cut(row["released"]))
-            for row in shown["rows"]
-        ],
-    )
+    columns = ("id", "document", "released")
+    rows = []
+    for row in shown["rows"]:
+        said = ", ".join(f"{name} {value}" for name, value in row.items() if name not in ("id", "text"))
+        rows.append((row.get("id"), _cut(row["text"] or ""), _cut(said)))
+    console.table(columns, rows)
     for name in ("labels", "words"):
-        if shown[name]:
-            console.table(tuple(shown[name][0]), [tuple(row.values()) for row in shown[name][:20]])
+        if table := shown.get(name):
+            console.table(tuple(table[0]), [tuple(row.values()) for row in table[:20]])
 
 
 def _cut(text: str) -> str:
