@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
+from publius.classifiers.classifier import OTHER
 from publius.files import write_file
 from publius.noise.randomness import Generator
 from publius.releases.manifest import SummaryManifest
@@ -26,7 +27,8 @@ _KINDS: Final = ("clusters",)
 """Classifiers whose counts teach another one."""
 _PLAIN: Final = re.compile(r"\w[\w .-]{0,80}")
 """A field's name that can be a folder's."""
-_BARS: Final = 12
+_BARS: Final = 10
+_GROUPS: Final = 8
 _CHANGED: Final = 6
 _NAMED: Final = 3
 _CHANGES: Final = ("change", "share_before", "times_low", "times_high")
@@ -123,6 +125,7 @@ def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
     ranked = told.subjects or told.topics
     first = sorted(ranked, key=lambda row: -row["documents"])
     changed = [row for row in [*told.topics, *told.subjects] if row.get("change")]
+    first = [row for row in first if row["label"] != OTHER]
     example = first[0] if first else None
     groups = told.groups if grouped else []
     return {
@@ -139,15 +142,15 @@ def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
         "subjects": told.subjects,
         "has_subjects": "subjects" in told.tables,
         "topics": told.topics,
-        "named": [row["words"] for row in first[:_NAMED]],
+        "named": [row["label"] for row in first[:_NAMED]],
         "ranked": ranked,
         "of": "subjects" if told.subjects or not told.topics else "topics",
         "example": example,
-        "group_bars": _bars(groups, "group", _BARS),
+        "group_bars": _bars(groups, "group", _GROUPS),
         "subject_bars": _bars([row for row in first if row["low"]], "words", _BARS),
         "statements": told.statements,
         "statement_bars": _bars(
-            [{**row, "documents": row["authors"]} for row in told.statements], "statement", _BARS
+            [{**row, "documents": row["authors"]} for row in told.statements], "statement", _GROUPS
         ),
         "earlier": None if told.earlier is None else told.earlier.name,
         "grown": [row for row in changed if row["change"] in ("new", "more")][:_CHANGED],
