@@ -101,17 +101,19 @@ def pieces_of(text: str) -> list[str]:
     return pieces
 
 
-@lru_cache(4)
 def load_encoder(name: str = PACKAGED) -> Encoder:
     """The packaged encoder (extra ``encoder``), or an object ``python:MODULE:NAME`` that has ``encode(texts)``.
 
     `MissingExtraError` without the extra; `UsageError` where nothing such is at the name.
     """
-    if name == PACKAGED:
-        return Packaged()
-    if name.startswith(PYTHON):
-        return Foreign(name)
+    if name == PACKAGED or name.startswith(PYTHON):
+        return _loaded(name)
     raise UsageError(f"no encoder is called {name!r:.100}: {PACKAGED}, or python:MODULE:NAME")
+
+
+@lru_cache(4)
+def _loaded(name: str) -> Encoder:
+    return Packaged() if name == PACKAGED else Foreign(name)
 
 
 def encoder_of(about: dict[str, str] | None) -> Encoder | None:

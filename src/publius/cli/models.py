@@ -268,8 +268,8 @@ def list_(*, json: bool = False) -> None:
     packaged = [*PACKAGED] if package_installed() else []
     if packaged:
         classifiers.append({"name": "subjects", "kind": "subjects", "labels": None, "accuracy": None})
-    vectors = [{"name": name, "kind": "embeddings"} for name in (*packaged, *stored_names())]
-    encoders = []
+    vectors: list[dict[str, Any]] = [{"name": name, "kind": "embeddings"} for name in (*packaged, *stored_names())]
+    encoders: list[dict[str, Any]] = []
     try:
         found = load_encoder(ENCODER)
         about = {"languages": list(found.languages), "dimension": found.dimension, "installed": True}
@@ -286,7 +286,7 @@ def list_(*, json: bool = False) -> None:
         )
         for each in classifiers
     ]  # fmt: skip
-    rows += [(str(each["name"]), str(each["kind"]), "", "") for each in (*vectors, *encoders)]
+    rows += [(each["name"], each["kind"], "", "") for each in (*vectors, *encoders)]
     console.table(("name", "kind", "labels", "right"), rows)
 
 

@@ -24,17 +24,14 @@ def texts_of(X: Any) -> list[str] | None:
     """``X`` as a list of texts; None where it is a matrix. `DataError` for a document that is no text."""
     if isinstance(X, str | bytes):
         raise UsageError("one text was given where many are expected: give a list of texts")
-    if issparse(X) or len(getattr(X, "shape", (0,))) != 1:
+    if issparse(X) or len(getattr(X, "shape", (0,))) != 1 or not isinstance(X, Iterable):
         return None
-    items = [*X] if isinstance(X, Iterable) else []
-    if items and not isinstance(items[0], str | bytes) and not hasattr(X, "shape"):
+    items = [*X]
+    if items and not isinstance(items[0], str | bytes):
         return None
     for position, text in enumerate(items, start=1):
         if not isinstance(text, str):
-            raise DataError(
-                f"document {position} is of type {type(text).__name__}: give a list of texts, or a matrix of counts of "
-                "shape (documents, words). Reshape your data: one row of counts is [[...]]"
-            )
+            raise DataError(f"document {position} is of type {type(text).__name__}: give strings")
     return [str(text) for text in items]
 
 
@@ -42,6 +39,11 @@ def checked_counts(estimator: Any, X: Any, *, reset: bool) -> Any:
     """A matrix as CSR of whole numbers; `DataError` where it holds text or anything that is no count."""
     if not issparse(X):
         array = np.asarray(X)
+        if array.ndim == 1:
+            raise DataError(
+                "give a list of texts, or a matrix of counts of shape (documents, words). Reshape your data: one row of "
+                "counts is [[...]]"
+            )
         if array.dtype.kind in "OUS" and any(
             isinstance(cell, str | bytes) for cell in array.ravel().tolist()
         ):
