@@ -9,8 +9,18 @@ import pytest
 
 from publius.errors import CancelledError, DataError, PolicyError, StorageError, UsageError
 from publius.files import (
-    GZIP_FREE, check_new_folder, largest_content, new_folder, open_binary, own_folder, place_folder, private_folder,
-    read_bytes_limited, read_lines, remove_leftovers, write_file,
+    GZIP_FREE,
+    check_new_folder,
+    largest_content,
+    new_folder,
+    open_binary,
+    own_folder,
+    place_folder,
+    private_folder,
+    read_bytes_limited,
+    read_lines,
+    remove_leftovers,
+    write_file,
 )  # fmt: skip
 from publius.files.progress import Watch, advance, counted, stage
 from publius.files.user_code import object_at, unheard
@@ -26,7 +36,7 @@ def test_a_file_appears_whole_or_keeps_what_stood_there(tmp_path):
     path = tmp_path / "a"
     with write_file(path) as file:
         file.write(b"first")
-    with pytest.raises(RuntimeError), write_file(path) as file:
+    with pytest.raises(RuntimeError), write_file(path) as file:  # noqa: PT012
         file.write(b"second")
         raise RuntimeError
     assert path.read_bytes() == b"first"

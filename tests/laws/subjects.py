@@ -8,13 +8,12 @@ from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
-from toy import WORDS, sentence
-
 import publius
 from publius.documents.corpus import open_corpus
 from publius.noise.randomness import seeded_rng
 from publius.releases.run import protect_corpus
 from publius.settings import Leaving, Run
+from toy import WORDS, sentence
 
 AUTHORS = ("Ada", "Bob", "Cleo", "Dan", "Eve")
 

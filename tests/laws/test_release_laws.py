@@ -5,10 +5,10 @@ import os
 import stat
 
 import pytest
-from laws.faults import Killed, changes_of, killed_after
-from laws.subjects import AUTHORS, SUBJECTS, FixedDraw, Heard, corpus_file
 
 import publius
+from laws.faults import Killed, changes_of, killed_after
+from laws.subjects import AUTHORS, SUBJECTS, FixedDraw, Heard, corpus_file
 from publius.errors import DataError, PolicyError, UsageError
 from publius.releases import draft, run
 from publius.releases.register import digests, made_here, whole

@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from laws.subjects import AUTHORS, SUBJECTS, FixedDraw, corpus_file, topics, values, words
 
 import publius
+from laws.subjects import AUTHORS, SUBJECTS, FixedDraw, corpus_file, topics, values, words
 from publius.errors import PolicyError, PubliusError
 from publius.noise.randomness import RunKey
 from publius.releases import draft
@@ -86,7 +86,7 @@ def test_rule_04_one_writer_that_sees_outcomes_alone(subject, tmp_path, monkeypa
     if subject is LABELS:  # a summary of other texts with the same answers
         summaries = []
         for number, text in enumerate(("undeclared", "something else")):
-            source = corpus_file(tmp_path, change={row: text for row in range(30)})
+            source = corpus_file(tmp_path, change=dict.fromkeys(range(30), text))
             summarized(source, tmp_path / f"summary{number}")
             summaries.append(content(tmp_path / f"summary{number}"))
         assert summaries[0] == summaries[1]
@@ -321,7 +321,7 @@ def test_rule_17_errors_hold_no_private_word(tmp_path):
         def protect(self, texts, rows, key):
             raise ValueError(texts[0])
 
-    source = corpus_file(tmp_path, documents=3000, change={n: "unspeakable" for n in range(3000)})
+    source = corpus_file(tmp_path, documents=3000, change=dict.fromkeys(range(3000), "unspeakable"))
     with pytest.raises(PubliusError) as found:
         LABELS.run(source, tmp_path / "out", Failing(values()), workers=2)
     assert "unspeakable" not in str(found.value)

@@ -7,9 +7,9 @@ import os
 import sys
 
 import pytest
-from laws.subjects import corpus_file
 
 import publius
+from laws.subjects import corpus_file
 from publius.releases.register import made_here, register_path
 
 STATUS = ("--field", "status", "--labels", "yes,no")

@@ -68,7 +68,7 @@ def test_a_refused_debit_leaves_nothing(tmp_path):
 def test_a_run_to_be_resumed_keeps_its_key_and_its_pieces(tmp_path):
     keys = []
     for _ in range(2):
-        with pytest.raises(RuntimeError), Draft.open(tmp_path / "out", resume=True, fingerprint=lambda key: "f") as draft:
+        with pytest.raises(RuntimeError), Draft.open(tmp_path / "out", resume=True, fingerprint=lambda key: "f") as draft:  # noqa: PT012
             keys.append(draft.key.expose())
             (draft.work / f"piece{len(keys)}").touch()
             raise RuntimeError
@@ -78,7 +78,7 @@ def test_a_run_to_be_resumed_keeps_its_key_and_its_pieces(tmp_path):
         tmp_path / "out", resume=True, fingerprint=lambda key: "g"
     ):
         pass
-    with pytest.raises(RuntimeError), Draft.open(tmp_path / "out") as draft:  # anew
+    with pytest.raises(RuntimeError), Draft.open(tmp_path / "out") as draft:  # noqa: PT012  # anew
         keys.append(draft.key.expose())
         assert os.listdir(draft.work) == []
         raise RuntimeError
@@ -92,7 +92,7 @@ def test_what_was_paid_for_is_only_given_its_place(tmp_path, monkeypatch):
     def failing(filled, path):
         raise OSError(28, "no space")
 
-    with monkeypatch.context() as patch, pytest.raises(OSError):
+    with monkeypatch.context() as patch, pytest.raises(OSError):  # noqa: PT012
         patch.setattr(module, "place_folder", failing)
         drawn(tmp_path / "out", ledger)
     assert not (tmp_path / "out.publius-run" / "key").exists()
@@ -129,7 +129,7 @@ def test_the_register_knows_what_was_made_here(tmp_path, home):
 def test_a_seeded_run_repeats_and_others_do_not(tmp_path):
     keys = []
     for seed in (7, 7, None, None):
-        with pytest.raises(RuntimeError), Draft.open(tmp_path / "out", seed=seed) as draft:
+        with pytest.raises(RuntimeError), Draft.open(tmp_path / "out", seed=seed) as draft:  # noqa: PT012
             keys.append(draft.key.expose())
             assert draft.key.seeded_run == (seed is not None)
             raise RuntimeError

@@ -10,7 +10,16 @@ import pytest
 from publius.errors import StorageError, UsageError
 from publius.noise.randomness import RunKey
 from publius.releases import rows
-from publius.releases.rows import Tally, check_kept, read_rows, row_of, spreadsheet_safe, tally_of, unmarked, write_piece
+from publius.releases.rows import (
+    Tally,
+    check_kept,
+    read_rows,
+    row_of,
+    spreadsheet_safe,
+    tally_of,
+    unmarked,
+    write_piece,
+)
 from publius.text.bag import Bag
 
 KEY = RunKey(bytes(range(32)))
@@ -37,7 +46,8 @@ def pieces_of(folder, outcomes, size=2, kept=None):
             encode(f"doc\t{start + n}") + b"\t" + encode(row_of(each, kept)) + b"\n"
             for n, each in enumerate(outcomes[start : start + size])
         ]
-        write_piece(path, lines, Tally(seen=2, labels=Counter(each.label for each in outcomes[start : start + size] if each.label)))
+        labels = Counter(each.label for each in outcomes[start : start + size] if each.label)
+        write_piece(path, lines, Tally(seen=2, labels=labels))
         found.append(path)
     return found
 

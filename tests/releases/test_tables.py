@@ -4,12 +4,12 @@ import json
 from collections import Counter
 
 import pytest
-from laws.subjects import topics, values, words
-from toy import sentence
 
 import publius
+from laws.subjects import topics, values, words
 from publius.errors import BudgetError, PolicyError, UsageError
 from publius.releases.tables import MANIFEST
+from toy import sentence
 
 pa = pytest.importorskip("pyarrow")
 

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from laws.subjects import SUBJECTS, Odd, corpus_file
 
+from laws.subjects import SUBJECTS, Odd, corpus_file
 from publius.errors import PolicyError, PubliusError
 from publius.releases import draft, run
 
