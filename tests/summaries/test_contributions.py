@@ -33,7 +33,7 @@ def test_batches_change_nothing(rows, per_author, at_once):
 
 
 @given(ROWS, st.integers(1, 3))
-def test_an_author_contributes_as_much_as_alone(rows, per_author):
+def test_rule_6_an_author_contributes_as_much_as_alone(rows, per_author):
     """What others wrote, and where, changes nothing; c documents at most count, fewer only where there are fewer."""
     own = {author: [row for row in rows if row[0] == author] for author, _ in rows}
     alone = [chosen(documents, per_author).cells for documents in own.values()]

@@ -98,6 +98,7 @@ def summarize(
     if people.author_field is None:
         _say_columns(file, reading)
     from publius.documents.corpus import open_corpus
+    from publius.documents.inspection import look
     from publius.files import remove_leftovers
     from publius.privacy.ledger import Ledger
     from publius.summaries.run import summarize_corpus
@@ -107,6 +108,9 @@ def summarize(
         fields=[field.name for field in summary.groups.fields],
     )  # fmt: skip
     remove_leftovers(output)
+    counts = summary.classifier or summary.subjects
+    for line in console.watched(look, corpus, None if counts is None else counts.known):
+        console.note(line)
     _say_beforehand(summary)
     found = console.watched(
         summarize_corpus, corpus, summary, Path(output), compare=compare, reading=reading, synthetic=synthetic,
