@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from made_texts import authors_texts, rows
@@ -337,3 +338,54 @@ def test_workers_change_no_number(run, stories, stored, tmp_path):
             tmp_path / name,
         )
     assert results(tmp_path / "one").attackers == results(tmp_path / "two").attackers
+
+
+def test_the_unprotected_row_alone(run, stories, stored):
+    code, said, _ = run("evaluate", stories, *PAPER, "--epsilon", "none", "--json")
+    assert code == 0
+    assert [each["attacker"] for each in json.loads(said)["attackers"]] == [
+        "SRauth",
+        "SRtopic",
+        "DRauth",
+        "DRtopic",
+    ]
+
+
+def test_labels_need_no_scikit_learn(written, classifier):
+    """Closed forms import no attacker."""
+    import os
+    import subprocess
+    import sys
+
+    path = written(authors_texts(authors=5, each=2, topics=3))
+    code = (
+        "import sys; sys.modules['sklearn'] = None; from publius.cli import run; "
+        f"sys.exit(run(['evaluate', {str(path)!r}, '--classifier', {classifier!r}, '--epsilon', '1,2']))"
+    )
+    there = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", str(path.parent)])}
+    done = subprocess.run([sys.executable, "-c", code], env=there, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# The research data ----------------------------------------------------------------------------------------
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.mark.skipif(
+    not (DATA / "fanfiction").exists(), reason="the research data beside the project is not here"
+)
+def test_the_papers_stories_clear(run):
+    """Clear text of 20 authors on Google News vectors: what 0.3 and foreign code found (twin: the tests on made stories)."""
+    code, said, _ = run(
+        "evaluate", DATA / "fanfiction" / "authors20.jsonl.gz", "--protocol", "paper", "--epsilon", "none", "--json",
+        "--embeddings", DATA / "GoogleNews-subset-32k.bin.gz", "--attackers", "words", "--workers", 1,
+    )  # fmt: skip
+    assert code == 0
+    found = json.loads(said)
+    assert found["facts"]["length"] == 345
+    right = {each["attacker"]: 20 * each["identified"]["share"] for each in found["attackers"]}
+    assert 4 <= right["SRauth"] <= 7
+    assert 8 <= right["SRtopic"] <= 13
+    assert 7 <= right["DRauth"] <= 12
+    assert right["DRtopic"] >= 18

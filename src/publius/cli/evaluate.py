@@ -125,7 +125,16 @@ def evaluate(
     if limits.given and not epsilons:
         raise UsageError("A verdict needs a grid: --epsilon 1,2,5.")
     work = _work(
-        source, epsilons, classifier, _names(attackers), protocol, as_is, summary, words, limits, workers
+        source,
+        epsilons if epsilon else None,
+        classifier,
+        _names(attackers),
+        protocol,
+        as_is,
+        summary,
+        words,
+        limits,
+        workers,
     )
     results: Results = console.watched(work)
     if output is not None:
@@ -139,12 +148,14 @@ def evaluate(
 
 
 def _work(
-    source: Public, epsilons: list[float], classifier: str | None, names: list[str], protocol: str | None, as_is: bool,
+    source: Public, asked: list[float] | None, classifier: str | None, names: list[str], protocol: str | None, as_is: bool,
     summary: str | None, words: TriedWords, limits: Limits, workers: int | None,
 ) -> Any:  # fmt: skip
     """The evaluation that was asked for, as a function without arguments."""
     from publius.evaluation import evaluate as made
+    from publius.evaluation.records import EPSILONS
 
+    epsilons = asked or []
     if classifier is not None:
         from publius.classifiers import load_classifier
 
@@ -158,8 +169,12 @@ def _work(
     if protocol is not None:
         koppel = next((name for name in names if name.startswith("koppel")), "koppel")
         topical = next((name for name in names if not name.startswith("koppel")), "fasttext")
-        tried = _tried(words, epsilons, "keep")
+        tried = _tried(words, list(EPSILONS) if asked is None else asked, "keep")
         return lambda: made.of_paper(source, tried, koppel=koppel, topical=topical, workers=workers)
+    if words.length == "shortest":
+        raise UsageError(
+            "--length shortest is the paper's way: add --protocol paper, or give a number of words."
+        )
     tried = _tried(words, epsilons, "unk")
     return lambda: made.of_words(source, tried, names, limits)
 
@@ -201,7 +216,7 @@ def _names(text: str) -> list[str]:
 def _shown(results: Results) -> None:
     """One table: the curve where several settings were tried, else the attackers."""
     from publius.cli import console
-    from publius.evaluation.paper import COLUMNS
+    from publius.evaluation.records import COLUMNS
     from publius.evaluation.report import curve, paper_rows, share, table_rows
 
     if results.kind == "summary" or not results.attackers:

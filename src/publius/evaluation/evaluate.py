@@ -174,7 +174,7 @@ def of_labels(
 
 def of_texts_as_they_are(public: Public, attackers: Sequence[str] = ()) -> Results:
     """Attack texts as they are, such as those that another program made anonymous: for the curator alone."""
-    names = checked_names(attackers) if attackers else AS_IS_ATTACKERS
+    names = checked_names(attackers or AS_IS_ATTACKERS)
     for name in names:
         if name in (INFORMED, WORST_CASE, "transport") or name.startswith("adaptive-"):
             raise UsageError(f"--as-is has no mechanism and no word vectors, so not the attacker {name}.")
@@ -192,13 +192,13 @@ def of_paper(
     workers: int | None = None,
 ) -> Results:
     """The paper's Table 1, whole."""
-    from publius.evaluation.paper import EPSILONS, table1
+    from publius.evaluation.paper import table1
 
     checked_names([koppel, topical])
     data, words = public.dataset(), tried.words(1)
     tried.settings()
     found = table1(
-        data, words, tried.epsilons or EPSILONS, mechanism=tried.mechanisms[0], draws=tried.draws, seed=tried.seed,
+        data, words, tried.epsilons, mechanism=tried.mechanisms[0], draws=tried.draws, seed=tried.seed,
         koppel=koppel, topical=topical, length=tried.length, workers=workers,
     )  # fmt: skip
     facts = {

@@ -21,21 +21,12 @@ from publius.evaluation import worst_case
 from publius.evaluation.attackers import fitted, make_attacker, naming, scores_of
 from publius.evaluation.attackers.transport import Transport, inside, joined, replaced
 from publius.evaluation.corpus import Dataset
-from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
+from publius.evaluation.records import CLEAR, COLUMNS, Attempt, Setting, attempt
 from publius.evaluation.run import Words, changed_share, check_least_words
 from publius.files.pool import mapped
 from publius.files.progress import counted, stage
 from publius.noise.randomness import RunKey
 
-COLUMNS: Final = ("SRauth", "SRtopic", "DRauth", "DRtopic")
-ABOUT: Final = {
-    "SRauth": "author of the nearest known text by Earth Mover's distance",
-    "SRtopic": "majority of the 5 nearest by Earth Mover's distance",
-    "DRauth": "Koppel and others 2011",
-    "DRtopic": "fastText on whole texts",
-}
-EPSILONS: Final = (30.0, 25.0, 20.0, 15.0, 10.0)
-"""Those of the paper's table."""
 SHOWN: Final = 5
 FIRST_WORDS: Final = 24
 
@@ -243,29 +234,3 @@ def _paper(
             "validation_texts": state.topical.validation_texts_,
         }
     return Paper(state.words.length, tuple(attempts), tuple(neighbours), first, changed, facts)
-
-
-def correct(found: Attempt) -> tuple[float, float, float]:
-    """How many of the texts an attempt has right, with the limits of its 95 % interval."""
-    each = found.identified
-    return found.texts * each.value, found.texts * each.low, found.texts * each.high
-
-
-def table_tex(attempts: Sequence[Attempt]) -> str:
-    """Table 1 as LaTeX: correct of all texts, each with its 95 % interval."""
-    texts = attempts[0].texts
-    lines = [
-        "% Correct of " + f"{texts} texts, with 95 % intervals in which authors are what is sampled.",
-        r"\begin{tabular}{l" + "r" * len(COLUMNS) + "}",
-        r"\hline",
-        " & ".join(["$\\varepsilon$", *COLUMNS]) + r" \\",
-        r"\hline",
-    ]
-    for setting in dict.fromkeys(each.setting for each in attempts):
-        own = {each.attacker: each for each in attempts if each.setting == setting}
-        row = ["none" if setting.epsilon is None else f"{setting.epsilon:g}"]
-        for column in COLUMNS:
-            value, low, high = correct(own[column])
-            row.append(f"{value:.3g} [{low:.1f}, {high:.1f}]")
-        lines.append(" & ".join(row) + r" \\")
-    return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])

@@ -23,6 +23,17 @@ TOLD: Final = {
 """What an attacker may be told, and how it is said."""
 
 
+COLUMNS: Final = ("SRauth", "SRtopic", "DRauth", "DRtopic")
+ABOUT: Final = {
+    "SRauth": "author of the nearest known text by Earth Mover's distance",
+    "SRtopic": "majority of the 5 nearest by Earth Mover's distance",
+    "DRauth": "Koppel and others 2011",
+    "DRtopic": "fastText on whole texts",
+}
+EPSILONS: Final = (30.0, 25.0, 20.0, 15.0, 10.0)
+"""Those of the paper's table."""
+
+
 class Setting(msgspec.Struct, frozen=True):
     """A mechanism at an epsilon; neither for clear text."""
 

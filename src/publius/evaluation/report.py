@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from publius.evaluation.records import CLEAR, TOLD, Attempt, Results, Setting, encoded
+from publius.evaluation.records import ABOUT, CLEAR, COLUMNS, TOLD, Attempt, Results, Setting, encoded
 from publius.evaluation.verdict import REASONS
 from publius.files import AnyPath, new_folder, write_file
 from publius.privacy.promise import percent
@@ -131,8 +131,6 @@ def curve(results: Results) -> list[dict[str, Any]]:
 
 def page_facts(results: Results) -> dict[str, Any]:
     """The facts of the report's page."""
-    from publius.evaluation.paper import ABOUT, COLUMNS
-
     is_paper = results.kind == "paper"
     setting, rows = focus(results), curve(results)
     series = _series(rows)
@@ -265,8 +263,6 @@ def _lines(results: Results) -> list[str]:
 
 def paper_rows(results: Results) -> list[dict[str, Any]]:
     """The rows of Table 1: epsilon, four cells with how many are correct, and the share of words changed."""
-    from publius.evaluation.paper import COLUMNS, correct
-
     rows = []
     for setting in dict.fromkeys(each.setting for each in results.attackers):
         own = {each.attacker: each for each in results.attackers if each.setting == setting}
@@ -300,9 +296,7 @@ def _paper_words(results: Results) -> str:
 def table_tex(results: Results) -> str:
     """The main table as LaTeX; Table 1 where the paper's protocol ran."""
     if results.kind == "paper":
-        from publius.evaluation.paper import table_tex as of_paper
-
-        return of_paper(results.attackers)
+        return _paper_tex(results.attackers)
     lines = [
         "% 95 % intervals in which authors are what is sampled.", r"\begin{tabular}{llrrrr}", r"\hline",
         r"attacker & knows & $\varepsilon$ & identified & baseline & advantage \\", r"\hline",
@@ -325,3 +319,29 @@ def share(each: Any, *, plain: bool = False) -> str:
     """A share as a percentage with its 95 % interval."""
     limits = "" if plain else f" ({percent(each.low)} to {percent(each.high)})"
     return f"{percent(each.value)}{limits}"
+
+
+def correct(found: Attempt) -> tuple[float, float, float]:
+    """How many of the texts an attempt has right, with the limits of its 95 % interval."""
+    each = found.identified
+    return found.texts * each.value, found.texts * each.low, found.texts * each.high
+
+
+def _paper_tex(attempts: Sequence[Attempt]) -> str:
+    """Table 1 as LaTeX: correct of all texts, each with its 95 % interval."""
+    texts = attempts[0].texts
+    lines = [
+        "% Correct of " + f"{texts} texts, with 95 % intervals in which authors are what is sampled.",
+        r"\begin{tabular}{l" + "r" * len(COLUMNS) + "}",
+        r"\hline",
+        " & ".join(["$\\varepsilon$", *COLUMNS]) + r" \\",
+        r"\hline",
+    ]
+    for setting in dict.fromkeys(each.setting for each in attempts):
+        own = {each.attacker: each for each in attempts if each.setting == setting}
+        row = ["none" if setting.epsilon is None else f"{setting.epsilon:g}"]
+        for column in COLUMNS:
+            value, low, high = correct(own[column])
+            row.append(f"{value:.3g} [{low:.1f}, {high:.1f}]")
+        lines.append(" & ".join(row) + r" \\")
+    return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])

@@ -62,6 +62,8 @@ def tasks_of(name: str) -> tuple[str, ...]:
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     """The attackers called ``names``; `UsageError` for one that does not exist, or a parameter that it lacks."""
+    with extra("evaluation", "scikit-learn"):
+        import sklearn  # noqa: F401
     for name in names:
         if name not in (INFORMED, WORST_CASE):
             make_attacker(name)
@@ -79,8 +81,6 @@ def make_attacker(name: str) -> Any:
         raise UsageError(
             f"no attacker {name!r:.60}. Choose from {known}, adaptive-NAME, or python:MODULE:CLASS."
         )
-    with extra("evaluation", "scikit-learn"):
-        import sklearn  # noqa: F401
     module, _, attribute = KINDS[head][0].partition(":")
     made = getattr(import_module(f"publius.evaluation.attackers.{module}"), attribute)()
     for each in parameters:
