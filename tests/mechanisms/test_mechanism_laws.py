@@ -29,8 +29,6 @@ from vocabularies import CASES, brute_force, reference_rows, vocabulary
 
 FINITE = [name for name, kind in KERNELS.items() if issubclass(kind, AbstractFinite)]
 EPSILON = 3.0
-NEARLY_THE_SAME = 0.01
-"""Nats by which laws may differ before the test of equal laws would see it: its statistic grows by one."""
 NO_TIGHT = [("clusters", 2), ("clusters", 10)]  # some weights are negative there
 
 
@@ -96,24 +94,6 @@ def test_bags_keep_their_size_and_the_facts_say_it(mechanism):
     assert lifted.charge("exponent") == 150
     with pytest.raises(PolicyError, match="--unit exponent"):
         lifted.charge("epsilon")
-
-
-def test_samples_do_not_contradict_the_bound(mechanism):
-    """Counts of each output from two close words: the two laws differ by no more than exp(epsilon d)."""
-    x, other = 4, 5  # 1e-4 apart in every coordinate
-    places, vectors = np.array([x, other]), mechanism.embeddings.vectors
-    bound = mechanism.epsilon * mechanism.metric.pairwise(vectors[places], vectors[places])
-    if bound.max() > NEARLY_THE_SAME:  # in a metric of the mechanism's own
-        drawn = word_counts(mechanism, places, 20_000, RunKey.seeded(3), "close")
-        assert ratios(drawn, bound).excess <= 0
-        return
-    counts = []
-    for word in (x, other):
-        found = mechanism.apply(np.full(20_000, word), mechanism.noise(20_000, seeded_rng(word)))
-        counts.append(np.bincount(found, minlength=40))
-    seen = (counts[0] + counts[1]) > 0
-    difference, total = (counts[0] - counts[1])[seen], (counts[0] + counts[1])[seen]
-    assert (difference**2 / total).sum() < chi2.isf(1e-7, seen.sum())
 
 
 def chi_square(mechanism, counts, word):
@@ -312,12 +292,9 @@ def delta_needed(kernel, truth):
 
 
 def test_the_delta_of_an_example_is_enough_for_its_exact_probabilities():
-    needed = []
     for size, epsilon in product((4, 7), (1e-9, 1e-3, 2.0, 6.0, 7.0, 7.1, 15.0, 18.0, 300.0)):
         kernel = Lawful(small_embeddings(np.eye(size), "corners"), epsilon=epsilon)
-        needed.append(delta_needed(kernel, kernel._truth()))
-        assert needed[-1] <= kernel.guarantee.delta
-    assert max(needed) > 0
+        assert delta_needed(kernel, kernel._truth()) <= kernel.guarantee.delta
 
 
 class Told(Lawful, AbstractExact):

@@ -21,9 +21,9 @@ def test_it_counts_every_label_and_other():
 
 
 def test_the_default_delta_and_several_documents_of_an_author():
-    shuffled = publius.Shuffled(labels(), documents=50_000, documents_per_author=2)
-    assert shuffled.guarantee.delta == 1 / 5_000_000
-    assert shuffled.guarantee == Shuffling(3.0, 4, 50_000).guarantee(documents_per_author=2)
+    shuffled = publius.Shuffled(labels(), documents=20_000, documents_per_author=2)
+    assert shuffled.guarantee.delta == 1 / 2_000_000
+    assert shuffled.guarantee == Shuffling(3.0, 4, 20_000).guarantee(documents_per_author=2)
 
 
 def test_words_are_refused_with_the_reason(embeddings):
