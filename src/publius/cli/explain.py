@@ -85,7 +85,8 @@ def _release(folder: Path, *, json: bool) -> None:
 
         console.as_json({**msgspec.to_builtins(manifest), "meaning": meaning(manifest)})
     else:
-        console.say(meaning(manifest))
+        if manifest.private:
+            console.say(meaning(manifest))
         console.say(manifest.promise)
 
 
