@@ -25,11 +25,13 @@ _BLOCK: Final = re.compile(
 )
 _TAG: Final = re.compile(rf"</?(?:{_TAGS})(?:\s[^<>]*)?/?>|<!doctype[^<>]*>|<\?xml[^<>]*>", re.IGNORECASE)
 _HYPHENS: Final = re.compile(r"(?<=[^\W\d_])[-\u2010]\r?\n[ \t]*(?=[^\W\d_])")
-PLACEHOLDER: Final = re.compile(
+_BRACKETED: Final = (
     r"\[(?:[A-Z][A-Z _-]{2,30}[A-Z0-9]?|(?:redacted|removed|anonymi[sz]ed|name|person|deleted)[ _-]?\d{0,4})\]"
-    r"|<[A-Z][A-Z_]{2,30}(?:_?\d{1,4})?>|\{\{?[A-Z][A-Z_]{2,30}\}?\}|\bX{3,}\b|\u2588{2,}"
+    r"|<[A-Z][A-Z_]{2,30}(?:_?\d{1,4})?>|\{\{?[A-Z][A-Z_]{2,30}\}?\}"
 )
+PLACEHOLDER: Final = re.compile(rf"{_BRACKETED}|\bX{{3,}}\b|\u2588{{2,}}")
 """What an earlier anonymisation put in the place of words: [NAME], <PERSON_1>, XXXX."""
+_IN_BRACKETS: Final = re.compile(_BRACKETED)  # each begins with a bracket, so it is found quickly
 _QUOTED: Final = re.compile(r"^[ \t]*>.*(?:\n|\Z)", re.MULTILINE)
 _SAID_BEFORE: Final = re.compile(  # the line above a quotation
     r"^[^\n]{0,200}\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|escreveu)\b[^\n]{0,60}:[ \t\r]*\n"
@@ -67,7 +69,9 @@ def clean(text: str, *, keep_quotes: bool = False) -> str:
         text = normal_form("NFKC", text)
     if "-\n" in text or "-\r" in text or "\u2010" in text:
         text = _HYPHENS.sub("", text)
-    return PLACEHOLDER.sub(" ", text) if _may_hold_placeholder(text) else text
+    if "XXX" in text or "\u2588" in text:
+        return PLACEHOLDER.sub(" ", text)
+    return _IN_BRACKETS.sub(" ", text) if "[" in text or "<" in text or "{" in text else text
 
 
 def without_quotes(text: str) -> str:
@@ -78,7 +82,3 @@ def without_quotes(text: str) -> str:
     if text.startswith(">") or "\n>" in text or "\n " in text or "\n\t" in text:
         text = _QUOTED.sub("", _SAID_BEFORE.sub("", text))
     return text
-
-
-def _may_hold_placeholder(text: str) -> bool:
-    return "[" in text or "XXX" in text or "<" in text or "{" in text or "\u2588" in text
