@@ -33,14 +33,22 @@ def audit(
 
     Parameters
     ----------
-    mechanism: Try only the laws of this mechanism, or of python:MODULE:CLASS; repeatable.
-    target: Somebody's mechanism: python:MODULE:CALLABLE, "command: PROGRAM ARGUMENTS" or recorded:FILE.
-    claim: What the target claims (TOML): unit, epsilon or bound, vocabulary, vectors.
-    replay: A case that refuted a target, to be tried again with --target.
-    draws: About how many draws are made.
-    seed: Seed of all draws. Default: a fresh one.
-    output: File for the case that refutes a claim. Default: case.json.
-    json: Print one JSON object.
+    mechanism
+        Try only the laws of this mechanism, or of python:MODULE:CLASS; repeatable.
+    target
+        Somebody's mechanism: python:MODULE:CALLABLE, "command: PROGRAM ARGUMENTS" or recorded:FILE.
+    claim
+        What the target claims (TOML): unit, epsilon or bound, vocabulary, vectors.
+    replay
+        A case that refuted a target, to be tried again with --target.
+    draws
+        About how many draws are made.
+    seed
+        Seed of all draws. Default: a fresh one.
+    output
+        File for the case that refutes a claim. Default: case.json.
+    json
+        Print one JSON object.
     """
     from publius.noise.randomness import entropy
 

@@ -48,7 +48,7 @@ class Asked:
 
 def evaluate(
     public: File,
-    *,
+    *more: File,
     epsilon: str = "",
     classifier: str | None = None,
     attackers: str = "",
@@ -72,6 +72,8 @@ def evaluate(
     ----------
     public
         Public texts with authors.
+    more
+        Further files.
     epsilon
         Such as 10,20,none (none is always tried).
     classifier
@@ -110,8 +112,8 @@ def evaluate(
     if output is not None:
         check_new_folder(output)
     source = made.Public(
-        source=public, reading=reading, people=people, topic_field=topic_field, role_field=role_field, folds=folds,
-        command=_command(public, locals()),
+        source=[public, *more] if more else public, reading=reading, people=people, topic_field=topic_field,
+        role_field=role_field, folds=folds, command=_command([public, *more], locals()),
     )  # fmt: skip
     limits = Limits(**vars(asked))
     chosen = [bool(classifier), as_is, protocol is not None, summary is not None]
@@ -241,9 +243,9 @@ def _shown(results: Results) -> None:
         console.table(*table_rows(results))
 
 
-def _command(public: str, given: dict[str, Any]) -> str:
+def _command(files: list[str], given: dict[str, Any]) -> str:
     """The command line that repeats this, from what differs from the defaults."""
-    parts = ["publius", "evaluate", public]
+    parts = ["publius", "evaluate", *files]
     defaults = {"epsilon": "", "attackers": "", "as_is": False, "folds": 5, "json": False}
     for name in (
         "epsilon",

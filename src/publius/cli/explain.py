@@ -38,18 +38,30 @@ def explain(
 
     Parameters
     ----------
-    release: Folder of a release; with --between the second text.
-    other: A corpus to search, with --between and --nearest.
-    mechanism: A mechanism on words, or several with --unchanged; list names them.
-    epsilon: Epsilon per unit of distance. Default: 10.
-    length: Words of a document (N).
-    word: What becomes of one public word.
-    text: What becomes of a text: a draw to look at, no release.
-    between: A file with one text; give the second, or a corpus with --nearest.
-    plan: With --between: which word moves where.
-    nearest: With --between: the nearest documents of a corpus.
-    unchanged: The epsilon at which each mechanism leaves this share of words unchanged.
-    json: Print one JSON object.
+    release
+        Folder of a release; with --between the second text.
+    other
+        A corpus to search, with --between and --nearest.
+    mechanism
+        A mechanism on words, or several with --unchanged; list names them.
+    epsilon
+        Epsilon per unit of distance. Default: 10.
+    length
+        Words of a document (N).
+    word
+        What becomes of one public word.
+    text
+        What becomes of a text: a draw to look at, no release.
+    between
+        A file with one text; give the second, or a corpus with --nearest.
+    plan
+        With --between: which word moves where.
+    nearest
+        With --between: the nearest documents of a corpus.
+    unchanged
+        The epsilon at which each mechanism leaves this share of words unchanged.
+    json
+        Print one JSON object.
     """
     if between is not None:
         if release is None:

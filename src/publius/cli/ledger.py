@@ -18,10 +18,14 @@ def init(
 
     Parameters
     ----------
-    ledger: New file.
-    budget: The most that may be spent on one author, over all releases.
-    unit: What it counts: epsilon of labels and summaries, or the exponent (epsilon * N) of words.
-    json: Print one JSON object.
+    ledger
+        New file.
+    budget
+        The most that may be spent on one author, over all releases.
+    unit
+        What it counts: epsilon of labels and summaries, or the exponent (epsilon * N) of words.
+    json
+        Print one JSON object.
     """
     from publius.cli import console
     from publius.privacy.ledger import Ledger, decimal
@@ -41,9 +45,12 @@ def show(ledger: Path, *, author: str | None = None, json: bool = False) -> None
 
     Parameters
     ----------
-    ledger: The file.
-    author: Show the account of one author.
-    json: Print one JSON object.
+    ledger
+        The file.
+    author
+        Show the account of one author.
+    json
+        Print one JSON object.
     """
     from publius.cli import console
     from publius.privacy.ledger import Ledger, decimal

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from publius.cli.parsing import flat
+from publius.cli.parsing import File, flat
 from publius.errors import UsageError
 from publius.settings import Reading
 
@@ -21,7 +21,7 @@ _DEMOS = {
 
 
 def start(
-    file: str | None = None,
+    file: File | None = None,
     *,
     output: Path,
     public: str | None = None,
@@ -48,24 +48,42 @@ def start(
 
     Parameters
     ----------
-    file: File or folder of texts to release.
-    output: New folder for the release, the pages and the answers.
-    public: Public texts of the same kind, with labels or authors.
-    release: What readers need: summary, labels or words.
-    author_field: Column that names the author.
-    by: Groups of a summary, as FIELD=V1,V2; several with ; between.
-    labels: Names of labels, separated by commas.
-    label_field: Column of labels in the public texts.
-    epsilon: Epsilon. Default: 1 an author, 5 a label, 10 for words.
-    length: Words of a bag. Default: 40.
-    purpose: For the page: what the release is for.
-    recipient: For the page: who gets it.
-    contact: For the page: whom to ask.
-    review: For the page: when to look again.
-    answers: Answers of an earlier run (answers.json).
-    demo: Use packaged texts, or answers that are made up.
-    yes: Take every proposal; what has none must be given.
-    json: Print one JSON object at the end.
+    file
+        File or folder of texts to release.
+    output
+        New folder for the release, the pages and the answers.
+    public
+        Public texts of the same kind, with labels or authors.
+    release
+        What readers need: summary, labels or words.
+    author_field
+        Column that names the author.
+    by
+        Groups of a summary, as FIELD=V1,V2; several with ; between.
+    labels
+        Names of labels, separated by commas.
+    label_field
+        Column of labels in the public texts.
+    epsilon
+        Epsilon. Default: 1 an author, 5 a label, 10 for words.
+    length
+        Words of a bag. Default: 40.
+    purpose
+        For the page: what the release is for.
+    recipient
+        For the page: who gets it.
+    contact
+        For the page: whom to ask.
+    review
+        For the page: when to look again.
+    answers
+        Answers of an earlier run (answers.json).
+    demo
+        Use packaged texts, or answers that are made up.
+    yes
+        Take every proposal; what has none must be given.
+    json
+        Print one JSON object at the end.
     """
     from publius.cli import console
     from publius.files.folders import check_new_folder, make_parents

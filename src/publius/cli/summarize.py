@@ -79,7 +79,7 @@ def summarize(
 
     from publius.errors import UsageError
     from publius.files.value_list import value_list
-    from publius.summaries.summary import Summary
+    from publius.summaries.summary import Summary, check_authors
 
     chosen = None
     if classifier is not None:
@@ -95,8 +95,6 @@ def summarize(
         return
     if file is None or output is None:
         raise UsageError(f"{'which file? publius summarize FILE' if file is None else '--output'} is missing")
-    if people.author_field is None:
-        _say_columns(file, reading)
     from publius.documents.corpus import open_corpus
     from publius.documents.inspection import look
     from publius.files import remove_leftovers
@@ -107,6 +105,7 @@ def summarize(
         [file, *more] if more else file, reading, author_field=people.author_field, no_author=people.no_author,
         fields=[field.name for field in summary.groups.fields],
     )  # fmt: skip
+    check_authors(corpus)
     remove_leftovers(output)
     counts = summary.classifier or summary.subjects
     for line in console.watched(look, corpus, None if counts is None else counts.known):
@@ -125,17 +124,6 @@ def _say_beforehand(summary: Summary) -> None:
 
     found = ", ".join(f"{each.told:,} ({each.table})" for each in expected(summary))
     console.note(f"Counts that can be told from none begin at {found}.")
-
-
-def _say_columns(file: str, reading: Reading) -> None:
-    from publius.documents.corpus import open_corpus
-    from publius.errors import UsageError
-
-    columns = ", ".join(open_corpus(file, reading).columns)
-    raise UsageError(
-        f"a summary protects authors: name their column with --author-field. Columns: {columns or 'none'}. "
-        "(id: each document is its own author)"
-    )
 
 
 def _say_accuracy(summary: Summary, *, json: bool) -> None:

@@ -137,10 +137,11 @@ def _classifier(answers: Answers, said: Said) -> Classifier:
             made = TopicClassifier.train(
                 [row.text for row in rows], [str(row.fields[answers.label_field]) for row in rows],
                 authors=[row.author for row in rows] if author else None, name=Path(answers.public).stem,
+                trained_on=public.digests(),
             )  # fmt: skip
         right = made.accuracy
-        said(f"{len(rows):,} public texts, {len(made.labels) - 1} labels: right for {right.share:.0%} of them "
-             f"({right.low:.0%} to {right.high:.0%}).")  # fmt: skip
+        said(f"{len(rows):,} public texts, {len(made.labels) - 1} labels: right for {right['share']:.0%} of them "
+             f"({right['low']:.0%} to {right['high']:.0%}).")  # fmt: skip
         return made
     if answers.labels is None:
         raise UsageError("which labels? --labels A,B,C, or --public FILE with a column of labels")
