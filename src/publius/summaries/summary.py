@@ -195,11 +195,7 @@ class Summary:
         self, corpus: Corpus, key: RunKey, *, names: bool = False, workers: int | None = 1
     ) -> Collected:
         """What the documents of a corpus contribute; private. `UsageError` where nobody said who wrote them."""
-        if corpus.plan.author is None and not corpus.plan.own:
-            raise UsageError(
-                "a summary protects authors: name their column with --author-field. "
-                f"Columns: {', '.join(corpus.columns) or 'none'}. (id: each document is its own author)"
-            )
+        check_authors(corpus)
         cells = self.cells_of(key, names=names)
         c, k = self.documents_per_author, self.statements_per_author
         return collected(corpus, cells, key, c, k, workers=workers)
@@ -253,3 +249,12 @@ class Summary:
             used = self.cells.statements.encoder
             found.setdefault(used.sha256, dict(used.public))
         return tuple(found.values())
+
+
+def check_authors(corpus: Corpus) -> None:
+    """`UsageError`, with the columns that there are, where nobody said which one names the author."""
+    if corpus.plan.author is None and not corpus.plan.own:
+        raise UsageError(
+            "a summary protects authors: name their column with --author-field. "
+            f"Columns: {', '.join(corpus.columns) or 'none'}. (id: each document is its own author)"
+        )
