@@ -22,7 +22,7 @@ from publius.classifiers.values import checked_labels
 from publius.errors import UsageError
 from publius.text.normal_form import compared
 
-BELOW: Final = 2 / 3
+BELOW: Final = 0.4
 """The threshold is the cosine to the nearest name below which this share of the packaged sentences stays."""
 
 
@@ -30,8 +30,8 @@ BELOW: Final = 2 / 3
 class Names(Classifier):
     """The label whose name, or description, is nearest to a text by a sentence encoder, in any of its languages.
 
-    A text is "other" where no name is nearer than the threshold: the cosine below which two thirds of packaged public
-    sentences stay that speak of nothing (``sentences.txt``). `UsageError` for labels that cannot be, or as many
+    A text is "other" where no name is nearer than the threshold: the cosine below which two fifths of packaged
+    public sentences stay that speak of nothing (``sentences.txt``). `UsageError` for labels that cannot be, or as many
     descriptions as labels are not given.
 
     Attributes:

@@ -19,7 +19,7 @@ from publius.classifiers.store import Meta, StoredClassifier, read_folder
 from publius.errors import UsageError
 from publius.files import AnyPath
 
-NEARNESS: Final = 7.0
+NEARNESS: Final = 9.0
 """Weight of the cosine to a label's place beside the logarithm of its share."""
 _TOLD: Final = 2.0
 """Standard deviations of the noise from which a cell is taken as it is."""
@@ -29,7 +29,7 @@ _BELOW: Final = 0.3
 
 @final
 class SummaryClassifier(StoredClassifier):
-    """The label with the largest 7 * cosine to its place + ln(its share), read from the folder of a summary.
+    """The label with the largest 9 * cosine to its place + ln(its share), read from the folder of a summary.
 
     Its labels are a group's values: `SummaryClassifier.open("summary/classifier/district")`. A text without a known
     word is "other". Of authors who made the summary their labels cost epsilon again.
@@ -55,13 +55,13 @@ class SummaryClassifier(StoredClassifier):
         features = Features(self.meta.vocabulary, self.arrays["idf"], encoder_of(self.meta.encoder))
         self.space = Space(features, self.arrays)
         self._places = self.arrays["places"].astype(np.float64)
-        self._shares, self._told = self.arrays["shares"], self.arrays["told"]
+        self._shares = self.arrays["shares"]
         shape = (len(self.labels), len(self.space.mean))
-        if self._places.shape != shape or self._shares.shape != shape[:1] or self._told.shape != shape[:1]:
+        if self._places.shape != shape or self._shares.shape != shape[:1]:
             raise ValueError("a place and a share for each label")
 
     def scores(self, texts: Sequence[str]) -> Float64Array:
-        """7 * cosine + ln(share) of each label, shape (n, M); minus infinity for one without counts."""
+        """9 * cosine + ln(share) of each label, shape (n, M); of a text without a known word "other" alone."""
         return self._scores(*self.space.at(texts))
 
     def answers(self, texts: Sequence[str]) -> IndexArray:
@@ -74,7 +74,6 @@ class SummaryClassifier(StoredClassifier):
 
     def _scores(self, rows: Float64Array, readable: np.ndarray[Any, np.dtype[np.bool_]]) -> Float64Array:
         scores = NEARNESS * product(rows, self._places.T) + np.log(self._shares)
-        scores[:, ~self._told] = -np.inf
         scores[~readable] = -np.inf
         scores[~readable, -1] = 0.0
         return np.asarray(scores)
@@ -107,7 +106,7 @@ def from_counts(
     classifier: Clusters, field: str, labels: Sequence[str], counts: IndexArray, deviation: float
 ) -> SummaryClassifier:
     """See `write_summary_classifier`."""
-    places, shares, told = places_of(np.asarray(counts, np.float64)[:, :-1], classifier.centres, deviation)
+    places, shares = places_of(np.asarray(counts, np.float64)[:, :-1], classifier.centres, deviation)
     meta = Meta(
         kind="summary", name=field, labels=tuple(labels), vocabulary=classifier.meta.vocabulary,
         words=_words(places, classifier), settings={"clusters": len(classifier.centres)},
@@ -116,14 +115,14 @@ def from_counts(
     shared: dict[str, Any] = {
         name: classifier.arrays[name] for name in ("idf", "components", "whiten", "centre", "mean")
     }
-    own: dict[str, Any] = {"places": places.astype(np.float32), "shares": shares, "told": told}
+    own: dict[str, Any] = {"places": places.astype(np.float32), "shares": shares}
     return SummaryClassifier(meta, {**shared, **own})
 
 
 def places_of(
     counts: Float64Array, centres: Float64Array, deviation: float
-) -> tuple[Float64Array, Float64Array, np.ndarray[Any, np.dtype[np.bool_]]]:
-    """Of each label its place (unit length), its share, and whether its counts can be told from none.
+) -> tuple[Float64Array, Float64Array]:
+    """Of each label its place, of unit length, and its share.
 
     A cell below two standard deviations is replaced by 0.3 of what the margins predict, at most one deviation.
     """
@@ -133,9 +132,8 @@ def places_of(
         margins *= max(table.sum(), 1) / margins.sum()
         table = np.where(table > _TOLD * deviation, table, _BELOW * np.minimum(margins, deviation))
     table = np.maximum(table, 1e-3)
-    told = counts.sum(axis=1) > _TOLD * deviation * np.sqrt(counts.shape[1])
     shares = table.sum(axis=1) / table.sum()
-    return unit(table @ centres / table.sum(axis=1, keepdims=True)), shares, told if told.any() else ~told
+    return unit(table @ centres / table.sum(axis=1, keepdims=True)), shares
 
 
 def _words(places: Float64Array, classifier: Clusters) -> tuple[tuple[str, ...], ...]:
