@@ -1,1 +1,1 @@
-"""To be said by its owner."""
+"""The explorer and a small service, on loopback: the server renders the views, one small script swaps them."""

@@ -1,0 +1,119 @@
+"""Who may ask: this machine's browser and programs that know the token. Pure ASGI, before anything is read.
+
+A page of another site can send requests to 127.0.0.1, and by DNS rebinding under a name of its own. So the Host must
+be ours exactly, an Origin ours or none, a body within one limit, and all but the bare page needs the token, which no
+other site knows and no browser adds by itself. There are no cookies and no CORS headers (rule 15).
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from typing import TYPE_CHECKING, Any, Final, final
+
+from publius.errors import PubliusError, place_of
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; frame-src 'self'"
+)
+HEADERS: Final = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "cross-origin-resource-policy": "same-origin",
+}
+LARGEST_BODY: Final = 4 << 20
+_STATUS: Final = {2: 400, 65: 422, 70: 500, 74: 503, 77: 403}
+_OPEN: Final = ("/", "/static/explorer.js", "/static/explorer.css", "/v1/health")
+
+
+@final
+class Guard:
+    """Lets pass what names this host, comes from no other origin, knows the token where it must, and is not too large.
+
+    An error becomes one line of JSON: a refusal's message, of a bug its type and place alone.
+    """
+
+    def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
+        """``port`` is where we listen; ``token`` what was printed."""
+        self._app = app
+        self._hosts = frozenset(f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost"))
+        self._origins = frozenset(b"http://" + host for host in self._hosts)
+        self._expected = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        sent = size = 0
+
+        async def guarded(message: Message) -> None:
+            nonlocal sent
+            if message["type"] == "http.response.start":
+                sent += 1
+                given = [(bytes(name).lower(), bytes(value)) for name, value in message.get("headers", [])]
+                present = {name for name, _ in given}
+                more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message = {**message, "headers": given + [each for each in more if each[0] not in present]}
+            await send(message)
+
+        async def limited() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > LARGEST_BODY:
+                raise _TooLargeError
+            return message
+
+        try:
+            if (refusal := self._refusal(scope)) is not None:
+                await _answer(guarded, *refusal)
+            else:
+                await self._app(scope, limited, guarded)
+        except _TooLargeError:
+            await _answer(guarded, 413, 2, f"a request has at most {LARGEST_BODY >> 20} MiB")
+        except PubliusError as error:
+            if not sent:
+                await _answer(guarded, _STATUS.get(error.exit_code, 500), error.exit_code, str(error))
+        except Exception as error:  # a bug: its message may hold a text
+            if not sent:
+                await _answer(
+                    guarded, 500, 70, f"a bug in Publius: {place_of(error)}. Please report this line."
+                )
+
+    def _refusal(self, scope: Scope) -> tuple[int, int, str] | None:
+        def values(name: bytes) -> list[bytes]:
+            return [value for key, value in scope["headers"] if key.lower() == name]
+
+        hosts = values(b"host")
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            return 421, 77, "this service answers only to the address that was printed"
+        if not all(origin in self._origins for origin in values(b"origin")):
+            return 403, 77, "a page of another origin may not call this service"
+        given = values(b"authorization")
+        if scope["path"] not in _OPEN and not (
+            len(given) == 1 and hmac.compare_digest(given[0], self._expected)
+        ):
+            return (
+                401,
+                77,
+                "the token is missing or wrong: send 'Authorization: Bearer TOKEN' with the one printed",
+            )
+        return None
+
+
+class _TooLargeError(Exception):
+    """A body is larger than is taken."""
+
+
+async def _answer(send: Any, status: int, code: int, message: str) -> None:
+    body = json.dumps({"error": message, "exit_code": code}, ensure_ascii=False).encode()
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

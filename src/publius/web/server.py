@@ -1,0 +1,57 @@
+"""Serve the explorer on loopback until a signal."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from publius.errors import StorageError, extra
+from publius.files.paths import shown
+
+
+def token_for(path: Path | None) -> str:
+    """256 bits of the operating system's entropy as a word, or the token that a file for its owner alone holds."""
+    if path is None:
+        return secrets.token_urlsafe(32)
+    if not path.exists():
+        made = secrets.token_urlsafe(32)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(made + "\n")
+        return made
+    held = path.read_text(encoding="utf-8").strip()
+    if len(held) < 32:
+        raise StorageError(f"{shown(path)} holds no token: remove it, and a new one is made")
+    return held
+
+
+def listening_socket(port: int) -> socket.socket:
+    """Bound to 127.0.0.1:``port``, or to a free port for 0; `StorageError` when it is taken or not allowed."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        raise StorageError(f"port {port} cannot be used ({error.strerror}): give another --port") from None
+    return listener
+
+
+def serve(listener: socket.socket, token: str, folder: Path, started: Callable[[str], None]) -> None:
+    """Serve until a signal; ``started`` is called with the address once requests are answered."""
+    with extra("web", "fastapi"):
+        import uvicorn
+
+        from publius.web.app import make_app
+
+    port = listener.getsockname()[1]
+    config = uvicorn.Config(
+        make_app(folder, port=port, token=token), log_level="critical", access_log=False, lifespan="off",
+        server_header=False, timeout_keep_alive=5, timeout_graceful_shutdown=3, limit_concurrency=64, ws="none",
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    started(f"http://127.0.0.1:{port}/#{token}")
+    server.run(sockets=[listener])

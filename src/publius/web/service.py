@@ -1,0 +1,128 @@
+"""What programs may ask: models of requests, and their answers as plain records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from publius.errors import PolicyError, UsageError
+from publius.mechanisms.explained import setting
+from publius.mechanisms.lifted import Lifted
+from publius.mechanisms.mechanism import Mechanism, Outcome
+from publius.mechanisms.randomized_response import RandomizedResponse
+from publius.mechanisms.word_outcomes import outcomes
+from publius.noise.randomness import RunKey
+from publius.settings import ENGLISH, EUCLIDEAN, LARGEST_LOCAL_EPSILON, SafePolicy
+from publius.web.state import State
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+class _Texts(_Asked):
+    """One ``text``, or several ``texts``."""
+
+    text: str | None = None
+    texts: list[str] | None = None
+
+    def given(self) -> list[str]:
+        """All of them; `UsageError` for none or both."""
+        if (self.text is None) == (self.texts is None):
+            raise UsageError("give text or texts")
+        return [self.text] if self.text is not None else self.texts or []
+
+
+class Label(_Texts):
+    """``classifier``, a stored one, or ``labels``, told by their names; ``epsilon`` is local, of each text."""
+
+    classifier: str | None = None
+    labels: list[str] = []
+    epsilon: float = 5.0
+
+
+class _Words(_Asked):
+    """A mechanism on words; ``epsilon`` is per word and distance, ``length`` the words of every bag."""
+
+    mechanism: str = "laplace"
+    epsilon: float = 10.0
+    length: int = 40
+    embeddings: str | None = None
+    metric: str = EUCLIDEAN
+    parameters: dict[str, float | str] = {}
+    stop_words: str = ENGLISH
+    unknown: SafePolicy = "unk"
+
+    def mechanism_of(self, state: State) -> Lifted:
+        """The mechanism that is asked for."""
+        kernel = state.kernel(
+            self.mechanism, self.epsilon, vectors=self.embeddings, metric=self.metric, **self.parameters
+        )
+        return state.lifted(kernel, self.length, unknown=self.unknown, stop_words=self.stop_words)
+
+
+class Obfuscate(_Texts, _Words):
+    """Texts and the mechanism on their words."""
+
+
+class Explain(_Words):
+    """A setting; with ``word`` what it becomes, with ``text`` and ``other`` how far they are told apart."""
+
+    word: str | None = None
+    text: str | None = None
+    other: str | None = None
+
+
+MODELS: Final = (Label, Obfuscate, Explain)
+
+
+def label(state: State, asked: Label) -> dict[str, Any]:
+    """The answer of ``/v1/label``; `PolicyError` for a local epsilon that hides nothing (rule 13)."""
+    texts = asked.given()
+    if asked.epsilon > LARGEST_LOCAL_EPSILON:
+        raise PolicyError(
+            f"a local epsilon above {LARGEST_LOCAL_EPSILON:g} hides nothing: choose a smaller one"
+        )
+    mechanism = RandomizedResponse(state.classifier(asked.classifier, asked.labels), asked.epsilon)
+    return {
+        "labels": [each.label for each in _drawn(mechanism, texts)], "epsilon": mechanism.epsilon,
+        "classifier": {"name": mechanism.classifier.name, "sha256": mechanism.classifier.sha256},
+        "all_labels": list(mechanism.labels), "noise_changes": mechanism.noise_changes,
+    }  # fmt: skip
+
+
+def obfuscate(state: State, asked: Obfuscate) -> dict[str, Any]:
+    """The answer of ``/v1/obfuscate``; `PolicyError` for a mechanism without a proof."""
+    texts, mechanism = asked.given(), asked.mechanism_of(state)
+    facts = mechanism.facts()
+    if facts["evidence"] == "none":
+        raise PolicyError(f"{mechanism.name} has no proof, so nothing is released with it")
+    bags = [dict(each.bag.counts) for each in _drawn(mechanism, texts) if each.bag is not None]
+    return {"bags": bags, **facts}
+
+
+def explain(state: State, asked: Explain) -> dict[str, Any]:
+    """The answer of ``/v1/explain``."""
+    mechanism = asked.mechanism_of(state)
+    if asked.word is not None:
+        if asked.word not in mechanism.vocabulary:
+            raise UsageError(f"{mechanism.vocabulary.name} has no such word")
+        return outcomes(mechanism.kernel, asked.word, draws=2_000).record()
+    if asked.text is not None and asked.other is not None:
+        distance = mechanism.distance(asked.text, asked.other)
+        bound = mechanism.bound(distance)
+        return {
+            "distance": distance,
+            "exponent": bound.exponent,
+            "delta": bound.delta,
+            "length": mechanism.length,
+        }
+    if asked.text is not None or asked.other is not None:
+        raise UsageError("give text and other, to compare them")
+    return setting(mechanism)
+
+
+def _drawn(mechanism: Mechanism, texts: Sequence[str]) -> Sequence[Outcome]:
+    return mechanism.protect(list(texts), range(len(texts)), RunKey.fresh()).outcomes if texts else []

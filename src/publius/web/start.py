@@ -1,0 +1,102 @@
+"""Start as a form: the questions of ``publius start`` over the same answers, and its steps in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from publius.errors import PubliusError, UsageError
+from publius.files.folders import check_new_folder
+from publius.settings import Reading
+from publius.start import steps
+from publius.start.answers import Answers
+from publius.start.questions import Question, open_questions
+from publius.web.state import Job, State
+
+FIRST: Final = {"file": "", "public": "", "output": "release"}
+ABOUT: Final = ("purpose", "recipient", "contact", "review")
+_KINDS: Final = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx", ".txt", ".json")
+_LISTED: Final = 200
+
+
+def form(state: State, asked: Mapping[str, str]) -> dict[str, Any]:
+    """The files there are, the questions with what was answered, and the job that runs or ran."""
+    facts: dict[str, Any] = {
+        "files": _files(state.folder), "questions": [], "ready": False, "job": state.job, "error": None,
+        "progress": state.job.watch.record() if state.job else None, "about": ABOUT,
+    }  # fmt: skip
+    if state.job is None and asked["file"].strip():
+        try:
+            facts["questions"], open_ones = asked_of(state, asked)
+            facts["ready"] = not open_ones
+            if open_ones:
+                facts["next"] = open_ones[0].name
+        except PubliusError as error:
+            facts["error"] = str(error)
+    return facts
+
+
+def asked_of(
+    state: State, asked: Mapping[str, str]
+) -> tuple[list[tuple[Question, str, str | None]], list[Question]]:
+    """Each question with its value and what is wrong with it, and those that still need an answer."""
+    answers = _files_of(state, asked)
+    columns = steps.look(answers)
+    skipped: list[str] = []
+    found: list[tuple[Question, str, str | None]] = []
+    needed: list[Question] = []
+    while (question := next(open_questions(answers, columns, skipped), None)) is not None:
+        default = question.default or ""
+        typed = asked.get(f"q-{question.name}", default).strip()
+        if question.choices and typed not in question.choices:
+            typed = default  # what was chosen before for another file
+        wrong, value = None, None
+        if typed:
+            try:
+                value = question.parse(typed)
+            except UsageError as error:
+                wrong = str(error)
+        found.append((question, typed, wrong))
+        if value is None:
+            skipped.append(question.name)
+            if wrong or question.default is None:
+                needed.append(question)
+        else:
+            setattr(answers, question.name, value)
+    return found, needed
+
+
+def begin(state: State, asked: Mapping[str, str]) -> None:
+    """Run the steps of ``publius start`` in a thread; `UsageError` where a question is open or a job runs."""
+    if state.job is not None and state.job.running:
+        raise UsageError("a release is under way: wait for it, or cancel it")
+    questions, needed = asked_of(state, asked)
+    if needed:
+        raise UsageError(f"answer first: {needed[0].text}")
+    answers = _files_of(state, asked)
+    for question, typed, _ in questions:
+        setattr(answers, question.name, question.parse(typed) if typed else None)
+    for name in ABOUT:
+        setattr(answers, name, asked.get(f"q-{name}", "").strip() or None)
+    output = _path(state, asked.get("output", "").strip() or FIRST["output"])
+    check_new_folder(output)
+    state.job = Job(lambda said: steps.run(answers, output, said, Reading()))
+
+
+def _files_of(state: State, asked: Mapping[str, str]) -> Answers:
+    public = asked.get("public", "").strip()
+    return Answers(
+        file=str(_path(state, asked["file"].strip())), public=str(_path(state, public)) if public else None
+    )
+
+
+def _path(state: State, typed: str) -> Path:
+    return state.folder / Path(typed).expanduser()
+
+
+def _files(folder: Path) -> list[str]:
+    """Files of texts in the folder and in those below it, to choose from."""
+    found = [*folder.glob("*.*"), *folder.glob("[!.]*/*.*")]
+    names = (each.relative_to(folder).as_posix() for each in found if each.suffix in _KINDS)
+    return sorted(names, key=lambda name: (name.count("/"), name))[:_LISTED]
