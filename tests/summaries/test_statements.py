@@ -36,7 +36,7 @@ def answers():
             yield concern, f"{who} {what}. {wish}."
 
 
-def test_one_answer_in_a_hundred_is_near_to_a_statement_about_something_else(asked):
+def test_at_most_one_answer_in_a_hundred_is_near_to_a_statement_about_something_else(asked):
     near = np.zeros((len(STATEMENTS), len(STATEMENTS)))
     for concern, text in answers():
         for statement, cosine in asked.near(text):
@@ -44,7 +44,7 @@ def test_one_answer_in_a_hundred_is_near_to_a_statement_about_something_else(ask
             near[concern, statement] += 1 / 4
     others = near[~np.eye(len(STATEMENTS), dtype=bool)]
     assert others.mean() <= 0.01
-    assert np.diag(near).mean() >= 0.3
+    assert np.diag(near).mean() >= 0.45
     assert (near.argmax(axis=1) == np.arange(len(STATEMENTS)))[np.diag(near) > 0].all()
 
 

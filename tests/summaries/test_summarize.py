@@ -138,7 +138,7 @@ def test_statements_stand_in_a_table(released):
     assert [*rows[0]] == ["statement", "authors", "low", "high"]
     assert [row["statement"] for row in rows] == ["bus train tram", "school lesson"]
     manifest = json.loads((released / "manifest.json").read_bytes())
-    assert (manifest["statements"], manifest["statements_per_author"], manifest["near"]) == (2, 2, 0.4)
+    assert (manifest["statements"], manifest["statements_per_author"], manifest["near"]) == (2, 2, 0.3)
     assert "letters" in [each["name"] for each in manifest["public"]]
 
 

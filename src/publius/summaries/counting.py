@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from publius.documents.corpus import Batch, Corpus
 
 BATCH: Final = 500
-NEAR: Final = 0.4
+NEAR: Final = 0.3
 """The cosine from which a text counts as something like a statement.
 
-Of the packaged made-up answers and statements about *other* concerns one pair in a hundred is as near (a test has it).
+Of packaged made-up answers and statements about *other* concerns at most one pair in a hundred is as near (a test has
+it); of those about the same concern half are.
 """
 
 
