@@ -5,8 +5,9 @@ import os
 import socket
 
 import pytest
-from homes import new_home
 from hypothesis import settings
+
+from homes import new_home
 
 settings.register_profile("publius", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("long", settings.get_profile("publius"), max_examples=400)

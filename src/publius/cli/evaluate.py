@@ -61,7 +61,7 @@ def evaluate(
     folds: int = 5,
     workers: int | None = None,
     json: bool = False,
-    words: Annotated[TriedWords, flat("Words")] = TriedWords(),
+    words: Annotated[TriedWords, flat("Protection")] = TriedWords(),
     asked: Annotated[Asked, flat("Limits")] = Asked(),
     reading: Annotated[Reading, flat("Reading")] = Reading(),
     people: Annotated[People, flat("People")] = People(),

@@ -5,6 +5,7 @@ cyclopts was chosen since it takes those dataclasses as they are and imports a c
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any, Final
@@ -30,9 +31,44 @@ def flat(name: str) -> Parameter:
     return Parameter(name="*", group=Group(name))
 
 
+EXPLAINED: Final = {"Reading": "inspect", "Words": "explain", "Run": "label", "People": "label"}
+"""Groups that many commands take, and the command whose help explains each option."""
+_COLUMN: Final = 24
+
+
+def _shown(console: Any, options: Any, panel: Any) -> None:
+    """One group of a command's help: a line for each option, or the names alone where another command explains them."""
+    from textwrap import fill
+
+    entries = [entry for entry in panel.entries if entry.display_labels]
+    if not entries or panel.title == "Arguments":
+        return
+    at, width = EXPLAINED.get(panel.title), 80
+    if at is not None and at not in sys.argv[1:2]:
+        names = ", ".join(entry.names[0] for entry in entries)
+        said = fill(f"{panel.title}: {names} (publius {at} --help)", width, subsequent_indent="  ")
+        console.print(said, markup=False, highlight=False, soft_wrap=True)
+        return
+    title = "" if panel.title in ("Parameters", "Commands") else f"{panel.title}:"
+    if title:
+        console.print(title, markup=False, highlight=False)
+    for entry in entries:
+        given = entry.default if isinstance(entry.default, str) and entry.default else None
+        with console.capture() as captured:
+            console.print(entry.description, emoji=False)
+        said = " ".join(captured.get().split())
+        said = f"{said} ({', '.join(entry.choices)})" if entry.choices and not all(each in said for each in entry.choices) else said
+        said = f"{said} Default: {given}." if given and "Default" not in said else said
+        name = entry.positional_label or (entry.names or ("",))[0]
+        indent = " " * (_COLUMN + 2)
+        lead = f"  {name:<{_COLUMN}}" if len(name) < _COLUMN else f"  {name}  "
+        console.print(fill(lead + said, width, subsequent_indent=indent), markup=False, highlight=False, soft_wrap=True)
+
+
 def new_app(**facts: Any) -> App:
-    """An `App` with the house's conventions: no negative flags, plain help."""
-    return App(default_parameter=Parameter(negative=()), help_format="plaintext", version_flags=(), **facts)
+    """An `App` with the house's conventions: no negative flags, plain help, no default that says nothing."""
+    shown = Parameter(negative=(), show_default=lambda value: str(value) if value not in ((), False, None, "") else "")
+    return App(default_parameter=shown, help_format="plaintext", help_formatter=_shown, version_flags=(), **facts)
 
 
 def make_app() -> App:
