@@ -10,7 +10,8 @@ copyright = "The Publius developers"  # the name Sphinx wants
 version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["makers", "figures"]
+nitpicky = False
+exclude_patterns = ["figures"]
 suppress_warnings: list[str] = []
 
 myst_enable_extensions = ["deflist", "html_image"]
@@ -26,33 +27,7 @@ napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 python_use_unqualified_type_names = True
 
-# Backquoted words of docstrings are links where there is something to link to; types of other packages have no page.
-nitpick_ignore_regex = [
-    ("py:obj", r".*"),
-    ("py:class", r"(numpy|collections|os|pathlib|fractions|typing|pyarrow|sklearn|scipy)\..*"),
-    ("py:class", r"tuple\[.*"),
-    ("py:class", r"publius\.text\.(tokenizer\.Vocabulary|bag\.TokenizedVocabulary)|UnknownPolicy"),
-    ("py:class", r"publius\.documents\.(row_readers\.Row|seen_ids\.IdSet|table_form\.TableForm)"),
-    ("py:class", r"publius\.mechanisms\.mechanism\.(Comparison|Drawn|Pair|PublicOutcome|Votes)"),
-    ("py:class", r"publius\.mechanisms\.whole\.(Noise|WholeDocument)"),
-    (
-        "py:class",
-        r"(publius\.vectors\.learning\.(prototypes\.|public_counts\.)?)?(Aspect|PublicCounts|Prototypes)",
-    ),
-    ("py:class", r"publius\.(noise\.grid\.Grid|text\.bag\.Encoded|privacy\.crowd\.ShareEstimate)"),
-    ("py:class", r"publius\.(settings\.(Word|Document)Release|privacy\.ledger\.amounts\.Priced)"),
-    ("py:class", r"publius\.vectors\.kernel_choice\.Choice"),
-    (
-        "py:class",
-        r"publius\.collections\.(strata\.Strata|contributions\.Contributions|tables\.(Shares|NoisyTable))",
-    ),
-    ("py:class", r"publius\.noise\.discrete_laplace\.DiscreteLaplace"),
-    ("py:class", r"publius\.releases\.summaries\.said\.CountedBy"),
-]
-
 html_theme = "furo"
-html_static_path = ["style"]
-html_css_files = ["site.css"]
 html_title = f"Publius {version}"
 html_show_copyright = False
 html_show_sphinx = False
