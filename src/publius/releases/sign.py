@@ -49,10 +49,11 @@ class _Interval(msgspec.Struct):
     high: float
 
 
-class _Attempt(msgspec.Struct):
+class _Attempt(msgspec.Struct, kw_only=True):
     attacker: str
     knows: str
     task: str
+    told: list[str] = []
     epsilon: float | None
     identified: _Interval
     baseline: _Interval
@@ -202,7 +203,7 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
     found.sort(key=lambda each: -each.identified.share)
     parts = (("clear", "a"), ("identified", "b"), ("baseline", "c"))
     rows = [
-        {"label": each.attacker, "marks": [
+        {"label": f"{each.attacker} + topic" if "topic" in each.told else each.attacker, "marks": [
             {"value": part.share, "low": part.low, "high": part.high, "tone": tone}
             for name, tone in parts if (part := getattr(each, name)) is not None
         ]}
