@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from publius.cli.parsing import File, flat
 from publius.errors import UsageError
@@ -92,7 +92,7 @@ def start(
 
     check_new_folder(output)
     say = console.note if json else console.say
-    given = {
+    given: dict[str, Any] = {
         "public": public, "release": release, "text_field": reading.text_field, "author_field": author_field, "by": by,
         "labels": labels, "label_field": label_field, "epsilon": epsilon, "length": length, "purpose": purpose,
         "recipient": recipient, "contact": contact, "review": review,

@@ -54,7 +54,8 @@ def books() -> list[dict[str, str]]:
 def split_books() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     """The passages in two: every third of an author to be released, the others public."""
     seen: dict[str, int] = {}
-    private, public = [], []
+    private: list[dict[str, str]] = []
+    public: list[dict[str, str]] = []
     for row in books():
         number = seen[row["author"]] = seen.get(row["author"], 0) + 1
         (public if number % 3 else private).append(row)
