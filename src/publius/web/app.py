@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from publius import __version__
-from publius.errors import PubliusError, UsageError
+from publius.errors import UsageError
 from publius.pages.page import TEMPLATES, render
 from publius.web import service, start, views
 from publius.web.guard import Guard
@@ -36,6 +36,7 @@ def make_app(folder: Path, *, port: int, token: str) -> ASGIApp:
     )
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(HTTPException, _missing)
+    app.add_exception_handler(Exception, _raised)
 
     @app.get("/")
     def page() -> HTMLResponse:
@@ -120,10 +121,11 @@ async def _refused(request: Request, error: Exception) -> Response:
     raise UsageError(": ".join(filter(None, (place, told.get(kind, kind.replace("_", " "))))))
 
 
+async def _raised(request: Request, error: Exception) -> Response:
+    raise error  # Guard says it; FastAPI's own answer would come first
+
+
 async def _missing(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     content = '{"error": "nothing is here, or not by this method", "exit_code": 2}'
     return Response(content, status, media_type="application/json")
-
-
-__all__ = ["PubliusError", "make_app"]

@@ -51,7 +51,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sent = size = 0
+        sent = 0
 
         async def guarded(message: Message) -> None:
             nonlocal sent
@@ -63,21 +63,13 @@ class Guard:
                 message = {**message, "headers": given + [each for each in more if each[0] not in present]}
             await send(message)
 
-        async def limited() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > LARGEST_BODY:
-                raise _TooLargeError
-            return message
-
         try:
             if (refusal := self._refusal(scope)) is not None:
                 await _answer(guarded, *refusal)
+            elif (body := await _body(receive)) is None:
+                await _answer(guarded, 413, 2, f"a request has at most {LARGEST_BODY >> 20} MiB")
             else:
-                await self._app(scope, limited, guarded)
-        except _TooLargeError:
-            await _answer(guarded, 413, 2, f"a request has at most {LARGEST_BODY >> 20} MiB")
+                await self._app(scope, _again(body, receive), guarded)
         except PubliusError as error:
             if not sent:
                 await _answer(guarded, _STATUS.get(error.exit_code, 500), error.exit_code, str(error))
@@ -108,8 +100,26 @@ class Guard:
         return None
 
 
-class _TooLargeError(Exception):
-    """A body is larger than is taken."""
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body; None where it is larger than is taken."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > LARGEST_BODY:
+            return None
+    return body
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """The body in one message, then what else comes: that the asker has gone."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return received
 
 
 async def _answer(send: Any, status: int, code: int, message: str) -> None:

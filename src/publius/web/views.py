@@ -138,7 +138,7 @@ def _label(state: State, asked: Asked) -> dict[str, Any] | None:
     return {
         "answer": response.labels[answer], "bars": bars, "labels": len(law), "changes": response.noise_changes,
         "epsilon": response.epsilon, "odds": factor_text(response.epsilon),
-        "name": "by their names" if names else classifier.name,
+        "name": "Labels by their names" if names else f"Classifier {classifier.name}",
     }  # fmt: skip
 
 
