@@ -57,7 +57,8 @@ def _shown(console: Any, options: Any, panel: Any) -> None:
         with console.capture() as captured:
             console.print(entry.description, emoji=False)
         said = " ".join(captured.get().split())
-        said = f"{said} ({', '.join(entry.choices)})" if entry.choices and not all(each in said for each in entry.choices) else said
+        if entry.choices and not all(each in said for each in entry.choices):
+            said += f" ({', '.join(entry.choices)})"
         said = f"{said} Default: {given}." if given and "Default" not in said else said
         name = entry.positional_label or (entry.names or ("",))[0]
         indent = " " * (_COLUMN + 2)
