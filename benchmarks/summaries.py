@@ -199,6 +199,7 @@ def classifier(folder: Path, encoder: Kept, splits: Sequence[int] = (1, 2, 3, 4)
         clusters = Clusters.train(
             [posts.texts[at] for at in public], authors=posts.authors[public].tolist(), encoder=encoder
         )
+        clusters.space.features.encoder = encoder  # what it knows is not encoded again
         answers = np.zeros(len(posts.texts), np.int64)
         answers[private] = clusters.answers([posts.texts[at] for at in private])
         placed = clusters.space.at([posts.texts[at] for at in test])
