@@ -87,4 +87,3 @@ def test_authors_needed_is_where_all_misses_show_it():
     assert authors_needed(0.0) is None
     assert authors_needed(1.0) == 1
     assert authors_needed(0.05, 0.05 / 4) > 72
-    assert authors_needed(0.1, sizes=[1, 1, 1, 9]) > authors_needed(0.1)

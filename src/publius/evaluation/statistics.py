@@ -13,9 +13,9 @@ from typing import Final
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from publius.arrays import Float64Array
+from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
 
 LEVEL: Final = 0.05
@@ -65,10 +65,7 @@ def author_mean(
 
 
 def grouped_mean(
-    values: NDArray[np.float64],
-    groups: NDArray[np.integer],
-    level: float = LEVEL,
-    ends: tuple[float, float] = (-1.0, 1.0),
+    values: Float64Array, groups: IndexArray, level: float = LEVEL, ends: tuple[float, float] = (-1.0, 1.0)
 ) -> Interval:
     """Gaffke's interval (2005) for the mean of ``values``, one a text of the author in ``groups``.
 
@@ -79,48 +76,36 @@ def grouped_mean(
     whom no text is seen of.
     """
     places = np.unique(groups, return_inverse=True)[1]
-    sizes, tail = np.bincount(places).astype(np.float64), level / 2
+    sizes = np.bincount(places).astype(np.float64)
     means = np.bincount(places, values) / sizes
     least, largest = min(ends[0], float(means.min())), max(ends[1], float(means.max()))
     mean = float(np.mean(values))
-    held = tuple(sizes.tolist())
-    low = -_limit(tuple((-means).tolist()), held, tail, -least)
-    high = _limit(tuple(means.tolist()), held, tail, largest)
+    low, high = -_limit(-means, sizes, level / 2, -least), _limit(means, sizes, level / 2, largest)
     return Interval(mean, min(mean, low), max(mean, high))
 
 
-def authors_needed(limit: float, level: float = LEVEL, sizes: ArrayLike = (1.0,)) -> int | None:
-    """How many authors, with numbers of texts like ``sizes``, it takes to show that a mean is at most ``limit``.
+def authors_needed(limit: float, level: float = LEVEL) -> int | None:
+    """How many authors it takes to show that a mean is at most ``limit``, in the best case: not one value above zero.
 
-    The best case: not one value above zero. With equally many texts each it is the smallest n at which
-    (1 - limit)^n is at most half of ``level``. None where no number is enough.
+    The smallest n at which (1 - limit)^n is at most half of ``level``; None where no number is enough.
     """
-    from scipy.optimize import brentq
-
     if not 0 < limit < 1:
         return None if limit <= 0 else 1
-    numbers = np.asarray(sizes, np.float64)
-    weights, times = np.unique(numbers, return_counts=True)
-    factors = np.append(-limit * weights, (1 - limit) * _unseen_size(numbers))
+    return max(1, math.ceil(math.log(level / 2) / math.log1p(-limit) - 1e-9))
 
-    def missed(more: float) -> float:
-        return _above_zero(factors, np.append(more * times, 1.0)) - level / 2
 
-    most = 1.0
-    while missed(most) > 0:
-        most *= 2
-    as_many = float(brentq(missed, 0.0, most, xtol=1e-9))
-    return max(1, math.ceil(as_many * len(numbers) - 1e-6))
+def _limit(means: Float64Array, sizes: Float64Array, tail: float, end: float) -> float:
+    """The value that the mean of authors with new weights exceeds with probability ``tail``; see `grouped_mean`."""
+    unseen = float((sizes**2).sum() / sizes.sum())  # texts that the author of a text drawn at random has, in the mean
+    each, counts = np.unique(np.append(means, end) + 1j * np.append(sizes, unseen), return_counts=True)
+    return _found_limit(tuple(each.tolist()), tuple(counts.tolist()), tail, end)
 
 
 @lru_cache(2**12)  # attackers share what they are compared with
-def _limit(means: tuple[float, ...], sizes: tuple[float, ...], tail: float, end: float) -> float:
-    """The value that the mean of authors with new weights exceeds with probability ``tail``; see `grouped_mean`."""
+def _found_limit(each: tuple[complex, ...], counts: tuple[int, ...], tail: float, end: float) -> float:
     from scipy.optimize import brentq
 
-    values, weights = np.append(means, end), np.append(sizes, _unseen_size(np.array(sizes)))
-    unique, counts = np.unique(values + 1j * weights, return_counts=True)
-    values, weights, times = unique.real, unique.imag, counts.astype(np.float64)
+    values, weights, times = np.real(each), np.imag(each), np.array(counts, np.float64)
     if values.min() >= end:
         return end
 
@@ -134,11 +119,6 @@ def _limit(means: tuple[float, ...], sizes: tuple[float, ...], tail: float, end:
     while (high := min(end, mean + step)) < end and beyond(high) > 0:
         low, step = high, 1.5 * step
     return float(brentq(beyond, low, high, xtol=1e-5))
-
-
-def _unseen_size(sizes: Float64Array) -> float:
-    """How many texts the author of a text drawn at random has, in the mean."""
-    return float((sizes**2).sum() / sizes.sum())
 
 
 def _above_zero(factors: Float64Array, times: Float64Array) -> float:

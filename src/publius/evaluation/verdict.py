@@ -66,12 +66,12 @@ class Limits:
         return LEVEL / max(1, len(self.given) * (settings + self.tries))
 
 
-def needed(limits: Limits, settings: int, sizes: Sequence[float] = (1.0,)) -> int | None:
+def needed(limits: Limits, settings: int) -> int | None:
     """How many authors it takes for a PASS in the best case; None where no number is enough, 0 without limits."""
     numbers = [FEWEST_AUTHORS] if limits.given else [0]
     for name, share in limits.given.items():
         gap = 1 - share if name == "topic_at_least" else share
-        found = authors_needed(gap, limits.level(settings), sizes)
+        found = authors_needed(gap, limits.level(settings))
         if found is None:
             return None
         numbers.append(found)
