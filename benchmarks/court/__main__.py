@@ -65,7 +65,7 @@ def tried(trial: Trial) -> dict[str, Any]:
     arguments = [
         *(sys.executable, "-m", "publius", "audit", "--target", trial.command, "--json"),
         *("--claim", str(folder / "claim.toml"), "--draws", str(trial.draws), "--seed", str(SEED)),
-        *("--output", str(folder)),
+        *("--output", str(folder / "case.json")),
     ]
     said_here, said_aside = folder / "answer.json", folder / "errors.txt"
     with said_here.open("wb") as out, said_aside.open("wb") as err:

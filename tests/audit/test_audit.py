@@ -55,8 +55,10 @@ def test_a_sound_target_is_not_refuted(run, tmp_path, name, verdict, more):
 @pytest.mark.parametrize(
     ("name", "kind", "more"),
     [("scale_off_by_three", "ratio", {}), ("unknown_words_pass", "unknown", {}), ("support_fault", "ratio", {}),
-     ("input_passes_more_often", "ratio", {}), ("fixed_seed", "state", {}), ("states_too_much", "exact", {}),
-     ("states_another_law", "stated", {}), ("bag_that_keeps_a_word", "ratio", {"unit": "bag", "epsilon": 0.5})],
+     ("input_passes_more_often", "ratio", {}), ("fixed_seed", "state", {}), ("remembers", "state", {}),
+     ("tells_of_the_word_before", "carry", {}), ("repeats_where_it_is_forked", "forked", {"forked": True}),
+     ("states_too_much", "exact", {}), ("states_another_law", "stated", {}),
+     ("bag_that_keeps_a_word", "ratio", {"unit": "bag", "epsilon": 0.5})],
 )  # fmt: skip
 def test_a_broken_target_is_refuted_and_the_case_shows_it_again(run, tmp_path, name, kind, more):
     code, found = audited(run, tmp_path, name, **more)

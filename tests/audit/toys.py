@@ -7,6 +7,8 @@ WORDS = ["north", "east", "south", "west"]
 VECTORS = [[0.0], [0.5], [1.0], [3.0]]
 EPSILON = 2.0
 _fixed = random.Random(1)
+_here = random.Random()
+_own = {}
 
 
 def _row(word, epsilon=EPSILON, stays=0.0):
@@ -46,6 +48,20 @@ def support_fault(word, seed):
 
 def fixed_seed(word):
     return _fixed.choices(WORDS, _row(word))[0]
+
+
+def remembers(word):
+    """It draws once, in each process anew, and repeats that."""
+    return _own.setdefault(word, sound(word, None))
+
+
+def tells_of_the_word_before(word):
+    before, _own["before"] = _own.get("before"), word
+    return before if before in WORDS and random.random() < 0.5 else sound(word, None)
+
+
+def repeats_where_it_is_forked(word):
+    return _here.choices(WORDS, _row(word))[0]
 
 
 def bag_that_keeps_a_word(words, seed):

@@ -1,16 +1,7 @@
-"""The process of a target that is Python: it imports what the user named and answers for it, ``python -m``.
+"""The process of a target that is Python: it imports what the user named and answers for it, as `target` asks.
 
 It may do here what it likes, also to this code: the audit has only the lines that leave by the pipe, and takes them
-for outputs, whatever they say. What is printed goes to standard error. Asked are, each with a ``question``, its
-number, which stands in each line of the answer:
-
-- ``target`` and ``unit``, first: ``{"seeded": whether it takes a seed}``;
-- ``inputs``, which take turns, and ``seeds``, one a call (null where it takes none): ``{"outputs": [...]}``, a null
-  where it gave none, in as many lines as it takes;
-- ``probabilities``, an input: ``{"probabilities": [[output, p], ...]}``, or null;
-- ``forked``, an input, and two lists of ``seeds``: ``{"forked": [[...], [...]]}``, or null.
-
-``raised`` says where it last raised what, ``wrong`` why there is no answer.
+for outputs, whatever they say. What is printed goes to standard error.
 """
 
 from __future__ import annotations
@@ -18,22 +9,15 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import random
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, Any, Final, final
 
-from publius.audit.outputs import imported, plain
 from publius.errors import DataError, PubliusError, UsageError, place_of
 from publius.files.user_code import object_at
 
-_OFTEN: Final = 0.5
-"""Seconds after which outputs are sent, so that what the audit waits for is one call."""
-_INSTEAD: Final = {
-    "embeddings": "audit the class with --mechanism {}, which needs no claim",
-    "reference": "check its laws with publius check-mechanism {}",
-}
-"""What can be done with the class of a mechanism, by the public input that it reads."""
 _CLASSES: Final = (("publius.mechanisms.kernel", "Kernel"), ("publius.mechanisms.mechanism", "Mechanism"))
 
 
@@ -41,79 +25,93 @@ _CLASSES: Final = (("publius.mechanisms.kernel", "Kernel"), ("publius.mechanisms
 class _Called:
     """The callable, and what it raised last."""
 
-    def __init__(self, name: str, unit: str) -> None:
-        self.function, self.unit = _found(name), unit
+    def __init__(self, name: str) -> None:
+        self.function = _found(name)
         self.seeded = _takes_a_seed(self.function, name)
         self.raised: str | None = None
 
-    def output(self, given: Any, seed: int | None) -> Any:
-        """An output as it can be stored; None where it gives none."""
-        argument = _fresh(given)
+    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """What is said to one question; nothing to the first, which only asks whether it is there."""
+        if "input" not in asked:
+            return {}
+        given = asked["input"]
+        if "probabilities" in asked:
+            return {"probabilities": self._probabilities(given), "raised": self.raised}
+        if "forked" in asked:
+            return {"forked": [self._fork({**asked, "seed": asked["seed"] + turn}) for turn in (1, 2)]}
+        return {"outputs": self._outputs(asked), "raised": self.raised}
+
+    def _outputs(self, asked: Mapping[str, Any]) -> list[Any]:
+        rng = random.Random(asked["seed"])  # seeds of somebody's trial
+        return [self._output(self.function, asked["input"], rng) for _ in range(asked["count"])]
+
+    def _output(self, function: Callable[..., Any], given: Any, rng: random.Random | None = None) -> Any:
+        """What it gives for an input, a copy of it; None where it gives nothing."""
+        argument = json.loads(json.dumps(given))
+        more = {"seed": rng.getrandbits(32)} if self.seeded and rng else {}
         try:
-            output = self.function(argument) if seed is None else self.function(argument, seed=seed)
+            output = function(argument, **more)
         except (Exception, SystemExit) as error:  # whatever it raises, it gives no output
             self.raised = place_of(error)
             return None
         if output is None:
             self.raised = "an answer that is None"
-            return None
-        return plain(output, self.unit)
+        return output
 
-    def outputs(self, inputs: Sequence[Any], seeds: Sequence[int | None]) -> Iterator[list[Any]]:
-        """One for each seed, a list now and then; the inputs take turns."""
-        found: list[Any] = []
-        since = time.monotonic()
-        for turn, seed in enumerate(seeds):
-            found.append(self.output(inputs[turn % len(inputs)], seed))
-            if time.monotonic() - since > _OFTEN:
-                yield found
-                found, since = [], time.monotonic()
-        if found:
-            yield found
-
-    def probabilities(self, given: Any) -> list[list[Any]] | None:
-        """What it states of an input, as pairs."""
+    def _probabilities(self, given: Any) -> list[list[Any]] | None:
         states = getattr(self.function, "probabilities", None)
-        if states is None:
-            return None
-        try:
-            found = states(_fresh(given))
-        except (Exception, SystemExit) as error:
-            self.raised = place_of(error)
+        found = states and self._output(states, given)
+        if found is None:
             return None
         if not isinstance(found, Mapping):
             raise DataError("the target's probabilities(input) must map outputs to probabilities")
-        try:
-            return [[plain(output, self.unit), float(p)] for output, p in found.items()]
-        except (TypeError, ValueError):
-            raise DataError("the target's probabilities are not numbers, each with its output") from None
+        return [[output, p] for output, p in found.items()]
 
-    def forked(self, given: Any, seeds: Sequence[Sequence[int | None]]) -> list[list[Any]] | None:
-        """Outputs of processes that are forked from this one; None where that cannot be."""
-        return [self._fork(given, each) for each in seeds] if hasattr(os, "fork") else None
-
-    def _fork(self, given: Any, seeds: Sequence[int | None]) -> list[Any]:
+    def _fork(self, asked: Mapping[str, Any]) -> Any:
+        if not hasattr(os, "fork"):
+            return None
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
             with suppress(BaseException), os.fdopen(writing, "w") as pipe:
-                json.dump([self.output(given, seed) for seed in seeds], pipe)
+                pipe.write(_written(self._outputs(asked)))
             os._exit(0)
         os.close(writing)
         with os.fdopen(reading) as pipe:
             text = pipe.read()
         os.waitpid(child, 0)
-        found: list[Any] = json.loads(text or "[]")
-        return found
+        return json.loads(text or "[]")
+
+
+def _written(value: Any) -> str:
+    try:
+        return json.dumps(value, default=_plainly)
+    except (TypeError, ValueError, RecursionError):
+        raise DataError(
+            "the target gave what is neither text, numbers, words, a bag nor probabilities"
+        ) from None
+
+
+def _plainly(value: Any) -> Any:
+    """What JSON can say of a bag or of numbers in arrays; their classes are known only where they were imported."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if type(value).__module__ == "publius.text.bag":
+        return dict(value.counts)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray | numpy.generic):
+        return value.tolist()
+    raise TypeError
 
 
 def _found(name: str) -> Callable[..., Any]:
     function = object_at(name, working_folder=True)
-    if isinstance(function, type) and any(issubclass(function, imported(*each)) for each in _CLASSES):
-        instead = _INSTEAD.get(getattr(function, "reads", ""), "make it").format(name)
+    if isinstance(function, type) and any(
+        issubclass(function, getattr(sys.modules.get(module), kind, ())) for module, kind in _CLASSES
+    ):
         raise UsageError(
-            f"{name} is the class of a mechanism, and a target is a function that draws: {instead}, or name a "
-            "function such as def draw(text): return publius.release(text, mechanism).bag"
+            f"{name} is the class of a mechanism, and a target is a function that draws: try a kernel's laws with "
+            f"--mechanism {name}, or name a function: def draw(text): return publius.release(text, mechanism).bag"
         )
     if not callable(function):
         raise UsageError(f"{name} cannot be called")
@@ -130,25 +128,9 @@ def _takes_a_seed(function: Callable[..., Any], name: str) -> bool:
     try:
         signature.bind(None, **({"seed": 0} if seeded else {}))
     except TypeError as error:
-        raise UsageError(
-            f"{name} cannot be called with one input{' and a seed' if seeded else ''}: {error}"
-        ) from None
+        more = " and a seed" if seeded else ""
+        raise UsageError(f"{name} cannot be called with one input{more}: {error}") from None
     return seeded
-
-
-def _fresh(given: Any) -> Any:
-    """An input that the call before cannot have changed."""
-    return json.loads(json.dumps(given)) if isinstance(given, list) else given
-
-
-def _answers(called: _Called, asked: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    if "inputs" in asked:
-        for found in called.outputs(asked["inputs"], asked["seeds"]):
-            yield {"outputs": found}
-    elif "forked" in asked:
-        yield {"forked": called.forked(asked["forked"], asked["seeds"])}
-    else:
-        yield {"probabilities": called.probabilities(asked["probabilities"])}
 
 
 def _pipes() -> tuple[IO[str], IO[str]]:
@@ -161,26 +143,19 @@ def _pipes() -> tuple[IO[str], IO[str]]:
     return questions, answers
 
 
-def _main() -> None:
+def _main(name: str) -> None:
     questions, answers = _pipes()
-
-    def say(asked: Mapping[str, Any], **said: Any) -> None:
-        answers.write(json.dumps({"question": asked["question"], **said}) + "\n")
-        answers.flush()
-
     called: _Called | None = None
     for asked in map(json.loads, questions):
         try:
-            if called is None:
-                called = _Called(asked["target"], asked["unit"])
-                say(asked, seeded=called.seeded)
-                continue
-            for each in _answers(called, asked):
-                say(asked, **each, raised=called.raised)
+            called = called or _Called(name)
+            said = _written({**called.answer(asked), "question": asked["question"]})
         except PubliusError as error:
-            say(asked, wrong=str(error))
+            said = json.dumps({"wrong": str(error), "question": asked["question"]})
+        answers.write(said + "\n")
+        answers.flush()
 
 
 if __name__ == "__main__":
     with suppress(BrokenPipeError):  # whoever asked has ended
-        _main()
+        _main(sys.argv[1])

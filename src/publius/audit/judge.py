@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -21,20 +21,17 @@ from publius.audit.case import (
     ALPHA,
     EVENTS,
     OTHER,
-    REPEATED,
     ROUNDING,
     SMALLEST,
     Case,
     Finding,
     counted,
     forks_repeat,
-    log_p_pooled,
     log_p_stated,
     lower_bound,
-    remembers,
     repeats,
 )
-from publius.audit.claim import AUTHOR, DOCUMENT, SAID, WORD, Claim, Input
+from publius.audit.claim import AUTHOR, DOCUMENT, SAID, Claim, Input
 from publius.audit.looks import WHOLE, Look, holds, looks, seen
 from publius.audit.outputs import Output
 from publius.audit.pairs import Pair, pairs, unknown_inputs
@@ -52,12 +49,21 @@ _MOST_EVENTS: Final = 256
 _FEW: Final = 64
 _FEWEST_CHECKED: Final = 32
 _UNKNOWN_DRAWS: Final = 20
-_SHARE_OF_CARRY: Final = 20
+_REPEATED: Final = 64
+_COMPARED: Final = 32
+_MOST_CARRIED: Final = 300
 _EACH_PAIR: Final = 8000
 _FEWEST_PAIRS: Final = 6
 _Score = Callable[[Float64Array, Float64Array], Float64Array]
-_Chosen = tuple[float, tuple[Input, Input, Pair], Look, tuple[Output, ...]]
+_Drawn = dict[Input, Counter[Output]]
 _SAYS_NOTHING: Final = "the claim says nothing of any two of these inputs: there is nothing to judge"
+
+
+class _Chosen(NamedTuple):
+    score: float
+    pair: Pair
+    look: Look
+    event: tuple[Output, ...]
 
 
 def judge(target: Target, claim: Claim, draws: int, seed: int) -> Finding:
@@ -68,32 +74,29 @@ def judge(target: Target, claim: Claim, draws: int, seed: int) -> Finding:
 class _Trial:
     def __init__(self, target: Target, claim: Claim, draws: int, seed: int) -> None:
         self.target, self.claim, self.budget, self.seed = target, claim, draws, seed
-        self.rng = seeded_rng(seed)
-        self.drawn = 0
+        self.rng, self.drawn = seeded_rng(seed), 0
         self.refused = set[Input]()
-        self.unknown = {given for given, _, _ in unknown_inputs(claim)}
+        self.starts = target.inputs is None
+        wanted = max(_FEWEST_PAIRS, draws // _EACH_PAIR)
+        self.pairs = pairs(claim, wanted, seeded_rng(seed), target.inputs)
 
     def verdict(self) -> Finding:
-        unknown = self._unknown() if self.target.inputs is None else None
-        if unknown is not None:
-            return replace(self._refuted(unknown), unknown=len(self.refused & self.unknown))
-        found = self._exactly()
-        if found is not None and found.case is None and self.others:
-            found = self._beyond_the_list(found)
-        exact = found is not None and found.verdict == "exact"
-        if found is None:
-            found = self._by_draws()
+        unknown = self._unknown() if self.starts else None
+        found = self._refuted(unknown) if unknown else self._exactly() or self._by_draws()
         fault = None
         if found.case is None:
-            fault = self._statement() if exact else None
-            if exact and fault is None and self.refused & {*self.rows}:
-                found = self._by_draws()  # what is stated of them is no law of theirs
-            fault = fault or (self._state() or self._carry() if found.case is None else None)
-        fault = fault or self._kept(found.case)
-        if fault is not None:
-            found = self._refuted(fault)
-        strange = len(self.refused & self.unknown)
-        return replace(found, draws=self.drawn, refused=len(self.refused) - strange, unknown=strange)
+            fault = (
+                (self._statement() if found.verdict == "exact" else None) or self._state() or self._carry()
+            )
+        elif (
+            self.starts
+            and found.case.kind == "ratio"
+            and len({*self._draw(found.case.inputs[0], _REPEATED)}) == 1
+        ):
+            fault = self._state()  # what is certain here may be this process's own choice
+        found = self._refuted(fault) if fault else found
+        strange = {given for given, _, _ in unknown_inputs(self.claim)}
+        return replace(found, draws=self.drawn, refused=len(self.refused - strange))
 
     def _refuted(self, case: Case) -> Finding:
         return Finding("refuted", case.confidence, case.lower_bound, case.claimed, self.drawn, case)
@@ -113,10 +116,6 @@ class _Trial:
         self.drawn += len(found)
         return found
 
-    def _pairs(self) -> list[Pair]:
-        wanted = max(_FEWEST_PAIRS, self.budget // _EACH_PAIR)
-        return pairs(self.claim, wanted, seeded_rng(self.seed), self.target.inputs)
-
     # What needs no counting
 
     def _unknown(self) -> Case | None:
@@ -128,84 +127,77 @@ class _Trial:
         return None
 
     def _determined(self) -> bool:
-        pair = next((each for each in self._pairs() if not {each.x, each.y} & self.refused), None)
-        return pair is not None and self.target.determined(pair.x, pair.y, self.rng)
+        """Whether the seed alone decides an output, also after one for another input: it keeps no state of its own."""
+        x, y = next(
+            ((each.x, each.y) for each in self.pairs if not {each.x, each.y} & self.refused), ((), ())
+        )
+        if not self.starts or not x:
+            return True
+        drawn = [self.target.draws(each, _COMPARED, seeded_rng(self.seed)) for each in (x, y, x)]
+        return drawn[0] == drawn[2] and len({*(drawn[0] or ())}) > 1
 
     def _state(self) -> Case | None:
-        """What it keeps: noise that a new process repeats or that it repeats itself; of forked ones, where claimed."""
-        tried = [each for pair in self._pairs() for each in (pair.x, pair.y) if each not in self.refused]
-        if not self.target.starts or not tried or self._determined():
+        """Noise that it repeats, in a new process or in each; of forked processes, where that is claimed."""
+        given = next(
+            (each for pair in self.pairs for each in (pair.x, pair.y) if each not in self.refused), None
+        )
+        outputs = self._draw(given, 8 * _REPEATED) if given is not None else []
+        if given is None or not outputs:
             return None
-        given = tried[0]
-        outputs = self._draw(given, 2 * REPEATED * 4)
-        if not outputs:
-            return None
-        agree, trials = sum(map(str.__eq__, *_two(outputs))), len(outputs) // 2
-        case = replace(self._case("state", (given, given), REPEATED, "one input twice"), confidence=1 - OTHER)
-        # Independent draws would agree all the time only where the output hardly varies.
-        if _log_agreement(agree, trials) < math.log(OTHER / 2):
-            if repeats(case, self.target):
-                return case
-            forked = replace(case, kind="forked")
-            return forked if self.claim.forked and forks_repeat(forked, self.target) else None
-        memory = replace(case, kind="memory")
-        return memory if remembers(memory, self.target) else None
-
-    def _kept(self, case: Case | None) -> Case | None:
-        """Of an event that is certain here: that it is this process's own choice, which no other would show again."""
-        if case is None or case.kind != "ratio" or not self.target.starts:
-            return None
-        given = case.inputs[0]
-        memory = self._case("memory", (given, given), REPEATED, "one input again and again")
-        memory = replace(memory, confidence=1 - OTHER)
-        certain = len(set(self._draw(given, REPEATED))) == 1
-        return memory if certain and remembers(memory, self.target) else None
+        agree, trials = sum(map(_same, outputs[::2], outputs[1::2])), len(outputs) // 2
+        if agree < trials and _log_agreement(agree, trials) > math.log(OTHER / 2):
+            return None  # independent draws would agree too, as the output hardly varies
+        case = replace(
+            self._case("state", (given, given), _REPEATED, "one input twice"), confidence=1 - OTHER
+        )
+        if repeats(case, self.target):
+            return case
+        forked = replace(case, kind="forked")
+        return forked if self.claim.forked and agree < trials and forks_repeat(forked, self.target) else None
 
     def _carry(self) -> Case | None:
         """Whether an output tells more of the input before than is claimed."""
-        if not self.target.starts or self._determined():
+        tried = [each for each in self.pairs if each.claimed > 0 and not {each.x, each.y} & self.refused]
+        if not tried:
             return None
-        tried = [each for each in self._pairs() if not {each.x, each.y} & self.refused]
-        pair = min((each for each in tried if each.claimed > 0), key=lambda each: each.claimed, default=None)
-        if pair is None:
-            return None
-        others = [each for other in tried for each in (other.x, other.y) if each not in (pair.x, pair.y)]
-        then = others[0] if others else pair.y
-        count = max(50, self.budget // (4 * _SHARE_OF_CARRY))
-        halves = []
+        pair = min(tried, key=lambda each: each.claimed)
+        then = next((each.x for each in tried if each.x not in (pair.x, pair.y)), pair.y)
+        count = min(_MOST_CARRIED, max(50, self.budget // 80))
+        halves: list[list[Counter[Output]]] = []
         for _ in range(2):
-            found = [self.target.after(each, then, count, self.rng) for each in (pair.x, pair.y)]
-            if found[0] is None or found[1] is None:
-                return None
+            found = [self.target.after(each, then, count, self.rng) or [] for each in (pair.x, pair.y)]
             self.drawn += 4 * count
-            halves.append([Counter(each) for each in found if each is not None])
-        for x, y in ((0, 1), (1, 0)):
-            _, look, event = _best(
-                halves[0][x], halves[0][y], self.claim.delta, _above(pair.claimed), self.rng
-            )
-            shown = [counted(look, halves[1][place]) for place in (x, y)]
-            lower = lower_bound(shown[0], shown[1], event, OTHER / 2, self.claim.delta)
+            halves.append([*map(Counter, found)])
+        if not all(map(all, halves)):
+            return None
+        for x, y, inputs in ((0, 1, (pair.x, pair.y)), (1, 0, (pair.y, pair.x))):
+            chosen = _best(halves[0][x], halves[0][y], self.claim.delta, _above(pair.claimed), self.rng)
+            shown = [counted(chosen[1], halves[1][place]) for place in (x, y)]
+            lower = lower_bound(shown[0], shown[1], chosen[2], OTHER / 2, self.claim.delta)
             if lower > pair.claimed:
-                inputs = ((pair.x, pair.y), (pair.y, pair.x))[x]
                 case = self._case("carry", (*inputs, then), count, "the input before")
-                return replace(case, look=look, event=event, claimed=pair.claimed, lower_bound=lower)
+                return replace(case, look=chosen[1], event=chosen[2], claimed=pair.claimed, lower_bound=lower)
         return None
 
     # Exactly
 
     def _exactly(self) -> Finding | None:
-        """All pairs of inputs by what the target states; None where they are too many or it does not state all."""
-        inputs = self.claim.every_input() if self.target.inputs is None else [*self.target.inputs]
-        if inputs is None or len(inputs) < 2:
+        """All pairs of inputs by what the target states; None where they are too many or it does not state all.
+
+        Of texts and collections there is no list of all: the odd ones are asked too, and all is tried by draws as well.
+        """
+        every = self.claim.every_input() if self.starts else None
+        if (
+            every is None
+            or len(every) < 2
+            or not (self.target.stated(every[0]) or self.target.stated(every[-1]))
+        ):
             return None
-        if self.target.stated(inputs[0]) is None and self.target.stated(inputs[-1]) is None:
-            return None
-        self.others = self._not_listed(inputs)
-        rows = {each: self.target.stated(each) for each in [*inputs, *self.others]}
-        known = [each for each, row in rows.items() if row]
-        if len(known) < 2:
-            return None
-        self.rows: dict[Input, Row] = {each: rows[each] or {} for each in known}
+        listed = self.claim.unit not in (DOCUMENT, AUTHOR)
+        odd = [] if listed else [each for pair in self.pairs for each in (pair.x, pair.y)]
+        rows = {each: self.target.stated(each) for each in dict.fromkeys([*every, *odd])}
+        self.rows: dict[Input, Row] = {each: row for each, row in rows.items() if row}
+        known = [*self.rows]
         outputs = list(dict.fromkeys(output for row in self.rows.values() for output in row))
         table = np.array([[row.get(output, 0.0) for output in outputs] for row in self.rows.values()])
         claims = self.claim.table(known)
@@ -216,133 +208,96 @@ class _Trial:
             bounds[place], events[place] = _exact_bounds(table[place], table, self.claim.delta)
         np.fill_diagonal(bounds, 0.0)
         np.fill_diagonal(claims, 0.0)
-        excess = bounds - claims
-        x, y = np.unravel_index(int(excess.argmax()), excess.shape)
-        if excess[x, y] > ROUNDING:
+        x, y = np.unravel_index(int((bounds - claims).argmax()), claims.shape)
+        if bounds[x, y] - claims[x, y] > ROUNDING:
             event = tuple(outputs[place] for place in events[int(x)](int(y)))
-            case = replace(
-                self._case("exact", (known[x], known[y]), 1, "all pairs"), event=event, confidence=1.0
-            )
-            return self._refuted(replace(case, claimed=float(claims[x, y]), lower_bound=float(bounds[x, y])))
-        if not {*inputs} <= {*known}:
+            case = self._case("exact", (known[x], known[y]), 1, "all pairs")
+            case = replace(case, event=event, confidence=1.0, claimed=float(claims[x, y]))
+            return self._refuted(replace(case, lower_bound=float(bounds[x, y])))
+        if not {*every} <= {*known}:
             return None
+        if not listed:
+            drawn = self._by_draws()
+            if drawn.case is not None or not {*odd} <= {*known} | self.refused:
+                return drawn
         tight = np.divide(bounds, claims, out=np.zeros_like(claims), where=(claims > 0) & np.isfinite(claims))
         x, y = np.unravel_index(int(tight.argmax()), tight.shape)
-        return Finding("exact", 1.0, float(bounds[x, y]), float(claims[x, y]), 0, scope=self._scope(inputs))
-
-    def _not_listed(self, inputs: Sequence[Input]) -> list[Input]:
-        """What is asked beside a list of short texts, each in one order, or of one word of each author.
-
-        Texts backwards, long, repeated, strange; collections with many documents, or none, of an author.
-        """
-        if self.claim.unit not in (DOCUMENT, AUTHOR) or self.target.inputs is not None:
-            return []
-        texts = inputs if self.claim.unit == DOCUMENT else []
-        backwards: list[Input] = [(" ".join(reversed(str(each[0]).split())),) for each in texts]
-        tried = [each for pair in self._pairs() for each in (pair.x, pair.y)]
-        listed = {*inputs}
-        return [each for each in dict.fromkeys([*backwards, *tried]) if each not in listed]
-
-    def _beyond_the_list(self, found: Finding) -> Finding:
-        """Of these there is no list of all: what is exact of some is tried by draws, too, and says of which."""
-        drawn = self._by_draws()
-        if drawn.case is not None or any(
-            each not in self.rows and each not in self.refused for each in self.others
-        ):
-            return drawn
-        kind = "texts" if self.claim.unit == DOCUMENT else "collections"
-        return replace(found, scope=f"{found.scope}, and {len({*self.others} & {*self.rows}):,} other {kind}")
-
-    def _scope(self, inputs: Sequence[Input]) -> str:
-        """Say which inputs were looked at, each against each."""
-        size, count = self.claim.size, f"{len(inputs):,}"
-        words = f"{size} words" if self.claim.bound is None else f"at most {size} words"
-        if self.target.inputs is not None:
-            return f"the {count} inputs that it has"
-        return {
-            WORD: f"all {count} words of the vocabulary",
-            DOCUMENT: f"{count} texts of {words}, each in one order",
-            AUTHOR: f"{count} collections of {size} authors with a word each",
-        }.get(self.claim.unit, f"all {count} lists of {size} words of the vocabulary")
+        scope = f"{'all' if listed else 'the'} {len(known):,} {'inputs of the claim' if listed else 'that were tried'}"
+        return Finding("exact", 1.0, float(bounds[x, y]), float(claims[x, y]), 0, scope=scope)
 
     def _statement(self) -> Case | None:
-        """An input whose draws are not what the target states of it: every one is tried, and all together."""
+        """Inputs whose draws are not what the target states of them: each is tried, and all together."""
         drawn: dict[Input, tuple[Row, list[Output]]] = {}
+        count = max(_FEWEST_CHECKED, self.budget // (2 * len(self.rows)))
         for given, row in self.rows.items():
-            outputs = self._draw(given, max(_FEWEST_CHECKED, self.budget // (2 * len(self.rows))))
-            case = self._case("stated", (given, given), len(outputs), "its draws by what it states")
-            if outputs and log_p_stated(row, outputs) < math.log(OTHER / (2 * len(self.rows))):
-                return case
-            if outputs:
+            if outputs := self._draw(given, count):
                 drawn[given] = row, outputs
-        if len(drawn) > 1 and log_p_pooled(drawn, self.claim.unit) < math.log(OTHER / 2):
-            fewest = min(len(outputs) for _, outputs in drawn.values())
-            return self._case("pooled", (*drawn,), fewest, "all inputs together")
+        tried = [*((each,) for each in drawn), tuple(drawn)]
+        for inputs in tried if drawn else ():
+            share = 2 if len(inputs) > 1 else 2 * len(drawn)
+            if log_p_stated({each: drawn[each] for each in inputs}) < math.log(OTHER / share):
+                return self._case("stated", inputs, count, "draws by what is stated")
         return None
 
     # By draws
 
     def _by_draws(self) -> Finding:
         """Half of the draws choose, in two rounds, what the other half judges."""
-        tried = [(x, y, pair) for pair in self._pairs() for x, y in ((pair.x, pair.y), (pair.y, pair.x))]
+        tried = [each for pair in self.pairs for each in (pair, replace(pair, x=pair.y, y=pair.x))]
         if not tried:
             raise DataError(_SAYS_NOTHING)
         if self.target.half is not None and self.target.half < 2:
             raise DataError(
                 "some outputs choose what others judge: record at least 4 of each input, better thousands"
             )
-        drawn: dict[Input, Counter[Output]] = {}
-        every: list[tuple[Input, Input, Pair]] = []
+        drawn: _Drawn = {}
+        fresh: _Drawn = {}
+        every: list[Pair] = []
         chosen: list[_Chosen] = []
         for kept in (_KEPT, _JUDGED):
             self._add(drawn, tried, self.budget // 4)
-            answered = [each for each in tried if drawn[each[0]] and drawn[each[1]]]
+            answered = _answered(drawn, tried)
             if not answered:
                 raise DataError(self._nothing_tried(drawn))
             every = every or [*answered, *self._across(drawn, answered)]
             chosen = self._chosen(drawn, every if kept == _KEPT else answered)[:kept]
-            tried = [each[1] for each in chosen]
-        fresh: dict[Input, Counter[Output]] = {}
+            tried = [each.pair for each in chosen]
         self._add(fresh, tried, self.budget // 2)
-        judged = [self._judged(fresh, each) for each in chosen if _drawn(fresh, each[1])]
+        judged = [self._judged(fresh, each) for each in chosen if _answered(fresh, [each.pair])]
         if not judged:
             raise DataError("the target refused every input that it had taken before")
         if not any(_excess(each) > 0 for each in judged) and (far := self._chosen(drawn, every, far=True)):
-            wanted = [each for each in far[0][1][:2] if self.target.half is None or each not in fresh]
-            self._add(fresh, [(each, each, far[0][1][2]) for each in wanted], self.budget // 4)
-            if _drawn(fresh, far[0][1]):
-                judged.append(self._judged(fresh, far[0]))
+            pair = far[0].pair
+            wanted = [each for each in (pair.x, pair.y) if self.target.half is None or each not in fresh]
+            self._add(fresh, [replace(pair, x=each, y=each) for each in wanted], self.budget // 4)
+            judged += [self._judged(fresh, far[0])] if _answered(fresh, [pair]) else []
         worst = max(judged, key=_excess)
         if _excess(worst) > 0:
             return self._refuted(worst)
         seen = max(judged, key=lambda each: each.lower_bound / each.claimed if each.claimed else 0.0)
         return Finding("not-refuted", 1 - ALPHA, seen.lower_bound, seen.claimed, self.drawn)
 
-    def _across(
-        self, drawn: dict[Input, Counter[Output]], tried: Sequence[tuple[Input, Input, Pair]]
-    ) -> list[tuple[Input, Input, Pair]]:
+    def _across(self, drawn: _Drawn, tried: Sequence[Pair]) -> list[Pair]:
         """Other pairs of what was drawn, which cost no draw: those of which some output says most against the claim."""
-        inputs = [*dict.fromkeys(each for x, y, _ in tried for each in (x, y))][:_ACROSS]
+        inputs = [*dict.fromkeys(each for pair in tried for each in (pair.x, pair.y))][:_ACROSS]
         often = Counter[Output]()
         for each in inputs:
             often |= drawn[each]
         outputs = [output for output, count in often.items() if count >= _SEEN]
-        if not outputs:
-            return []
         counts = {each: np.array([drawn[each][output] for output in outputs], float) for each in inputs}
-        known = {(x, y) for x, y, _ in tried}
-        found: list[tuple[float, tuple[Input, Input, Pair]]] = []
-        for x, y in itertools.permutations(inputs, 2):
+        known = {(pair.x, pair.y) for pair in tried}
+        found: list[tuple[float, Pair]] = []
+        for x, y in itertools.permutations(inputs, 2) if outputs else ():
             claimed = None if (x, y) in known else self.claim.claimed(x, y)
             if claimed is not None:
                 totals = drawn[x].total(), drawn[y].total()
                 scores = _scores(
                     counts[x], totals[0], counts[y], totals[1], self.claim.delta, _above(claimed)
                 )
-                found.append((float(scores.max()), (x, y, Pair(x, y, claimed, "drawn for others"))))
+                found.append((float(scores.max()), Pair(x, y, claimed, "drawn for others")))
         return [pair for _, pair in sorted(found, key=lambda each: -each[0])[:_KEPT]]
 
-    def _nothing_tried(self, drawn: dict[Input, Counter[Output]]) -> str:
+    def _nothing_tried(self, drawn: _Drawn) -> str:
         """Why there is no verdict: no two inputs of which something is claimed have outputs."""
         answered = sum(map(bool, drawn.values()))
         how = "every input" if not answered else f"all but {answered:,} of {len(drawn):,} inputs"
@@ -352,40 +307,34 @@ class _Trial:
             f"{SAID[self.claim.unit]}"
         )
 
-    def _chosen(
-        self,
-        drawn: dict[Input, Counter[Output]],
-        tried: Sequence[tuple[Input, Input, Pair]],
-        far: bool = False,
-    ) -> list[_Chosen]:
+    def _chosen(self, drawn: _Drawn, tried: Iterable[Pair], far: bool = False) -> list[_Chosen]:
         """Pairs with their events, the best first: those that refute, or that reach ``far`` of what is claimed."""
         found: list[_Chosen] = []
-        for x, y, pair in tried:
+        for pair in tried:
             if far and not 0 < pair.claimed < math.inf:
                 continue
             score = _surely if far else _above(pair.claimed)
-            best, look, event = _best(drawn[x], drawn[y], self.claim.delta, score, self.rng)
-            found.append((best / pair.claimed if far else best, (x, y, pair), look, event))
-        return sorted(found, key=lambda each: -each[0])
+            best, look, event = _best(drawn[pair.x], drawn[pair.y], self.claim.delta, score, self.rng)
+            found.append(_Chosen(best / pair.claimed if far else best, pair, look, event))
+        return sorted(found, key=lambda each: -each.score)
 
-    def _judged(self, fresh: dict[Input, Counter[Output]], chosen: _Chosen) -> Case:
+    def _judged(self, fresh: _Drawn, chosen: _Chosen) -> Case:
         """The case that an event makes on draws that had no part in choosing it."""
-        _, (x, y, pair), look, event = chosen
-        shown = [counted(look, fresh[each]) for each in (x, y)]
-        lower = lower_bound(shown[0], shown[1], event, _LEVEL, self.claim.delta)
-        case = self._case("ratio", (x, y), min(fresh[each].total() for each in (x, y)), pair.why)
-        return replace(case, look=look, event=event, claimed=pair.claimed, lower_bound=lower)
+        outputs = [fresh[each] for each in (chosen.pair.x, chosen.pair.y)]
+        x, y = (counted(chosen.look, each) for each in outputs)
+        lower = lower_bound(x, y, chosen.event, _LEVEL, self.claim.delta)
+        draws = min(each.total() for each in outputs)
+        case = self._case("ratio", (chosen.pair.x, chosen.pair.y), draws, chosen.pair.why)
+        return replace(
+            case, look=chosen.look, event=chosen.event, claimed=chosen.pair.claimed, lower_bound=lower
+        )
 
-    def _add(
-        self, drawn: dict[Input, Counter[Output]], tried: Sequence[tuple[Input, Input, Pair]], draws: int
-    ) -> None:
+    def _add(self, drawn: _Drawn, tried: Iterable[Pair], draws: int) -> None:
         """Outputs of all inputs that are tried, about as many ``draws`` together."""
-        inputs = dict.fromkeys(each for x, y, _ in tried for each in (x, y))
+        inputs = dict.fromkeys(each for pair in tried for each in (pair.x, pair.y))
         count = max(2, draws // max(1, len(inputs)))
-        if self.target.half is not None:
-            count = min(
-                count, self.target.half if draws > self.budget // 4 else max(1, self.target.half // 2)
-            )
+        if (half := self.target.half) is not None:
+            count = min(count, half if draws > self.budget // 4 else max(1, half // 2))
         for each in inputs:
             drawn.setdefault(each, Counter()).update(() if each in self.refused else self._draw(each, count))
 
@@ -397,8 +346,12 @@ def _excess(case: Case) -> float:
     return case.lower_bound - (case.claimed or 0.0)
 
 
-def _drawn(counts: dict[Input, Counter[Output]], tried: tuple[Input, Input, Pair]) -> bool:
-    return all(counts.get(each) for each in tried[:2])
+def _same(one: Output, other: Output) -> bool:
+    return one == other
+
+
+def _answered(counts: _Drawn, tried: Iterable[Pair]) -> list[Pair]:
+    return [pair for pair in tried if counts.get(pair.x) and counts.get(pair.y)]
 
 
 def _above(claimed: float) -> _Score:
@@ -506,15 +459,9 @@ def _exact_bounds(
     return np.maximum(values.max(axis=1), 0.0), event
 
 
-def _two(outputs: list[Output]) -> tuple[list[str], list[str]]:
-    """Every other output beside the one after it."""
-    texts = ["\x1f".join(each) if isinstance(each, tuple) else each for each in outputs]
-    return texts[::2], texts[1::2]
-
-
 def _log_agreement(agree: int, trials: int) -> float:
-    """Upper bound on ln P(two processes draw the same `REPEATED` outputs), if all draws are independent."""
+    """Upper bound on ln P(two processes draw the same `_REPEATED` outputs), if all draws are independent."""
     from scipy.special import betaincinv
 
     upper = float(betaincinv(agree + 1, trials - agree, 1 - OTHER / 2)) if agree < trials else 1.0
-    return REPEATED * math.log(upper)
+    return _REPEATED * math.log(upper)

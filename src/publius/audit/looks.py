@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -28,33 +29,13 @@ _BINS: Final = 24
 
 def holds(output: Output, word: str) -> bool:
     """Whether ``word`` stands anywhere in it, in capitals or not."""
-    whole = output if isinstance(output, str) else " ".join(output)
-    return word.casefold() in whole.casefold()
+    return word.casefold() in _whole(output).casefold()
 
 
 def seen(look: Look, output: Output) -> Output:
     """The value that ``look`` shows of ``output``."""
-    kind = look[0]
-    if kind == "output":
-        return output
-    if kind == "length":
-        return str(len(_words(output)))
-    if kind == "characters":
-        return str(len(output) if isinstance(output, str) else sum(map(len, output)))
-    if kind == "capitals":
-        whole = output if isinstance(output, str) else " ".join(output)
-        return "".join("A" if each.isupper() else "a" if each.isalpha() else "." for each in whole[:_PLACES])
-    if kind == "at":
-        words = _words(output)
-        return words[look[1]] if -len(words) <= look[1] < len(words) else ""
-    if kind == "holds":
-        return str(look[1] in _words(output))
-    number = _numbers(output).get(look[1])
-    if number is None or not math.isfinite(number):
-        return str(number)
-    if kind == "number":
-        return str(bisect_left(look[2], number))
-    return _lowest_bit(number)
+    shown: Output = LOOKS[look[0]][0](output, *look[1:])
+    return shown
 
 
 def looks(x: Counter[Output], y: Counter[Output]) -> list[Look]:
@@ -84,6 +65,10 @@ def looks(x: Counter[Output], y: Counter[Output]) -> list[Look]:
     return found
 
 
+def _whole(output: Output) -> str:
+    return output if isinstance(output, str) else " ".join(output)
+
+
 def _words(output: Output) -> tuple[str, ...]:
     return tuple(output.split()) if isinstance(output, str) else output
 
@@ -101,10 +86,40 @@ def _numbers(output: Output) -> dict[str, float]:
     return found
 
 
-def _lowest_bit(number: float) -> str:
+def _capitals(output: Output) -> str:
+    return "".join(
+        "A" if each.isupper() else "a" if each.isalpha() else "." for each in _whole(output)[:_PLACES]
+    )
+
+
+def _at(output: Output, place: int) -> str:
+    words = _words(output)
+    return words[place] if -len(words) <= place < len(words) else ""
+
+
+def _number(output: Output, key: str, edges: list[float]) -> str:
+    number = _numbers(output).get(key)
+    return str(number) if number is None or not math.isfinite(number) else str(bisect_left(edges, number))
+
+
+def _lowest_bit(output: Output, key: str) -> str:
     """The exponent of the last bit that is set: noise that was added to a number shows that number there."""
-    if number == 0:
-        return "zero"
+    number = _numbers(output).get(key)
+    if not number or not math.isfinite(number):
+        return "zero" if number == 0 else str(number)
     mantissa, exponent = math.frexp(number)
     whole = int(math.ldexp(mantissa, 53))
     return str(exponent - 53 + (whole & -whole).bit_length() - 1)
+
+
+LOOKS: Final[dict[str, tuple[Callable[..., Output], str]]] = {
+    "output": (lambda output: output, "the output"),
+    "length": (lambda output: str(len(_words(output))), "an output whose number of words is"),
+    "characters": (lambda output: str(len("".join(output))), "an output whose number of characters is"),
+    "capitals": (_capitals, "an output whose pattern of capitals is"),
+    "at": (_at, "an output with, at place {0},"),
+    "holds": (lambda output, word: str(word in _words(output)), "an output that holds or not"),
+    "number": (_number, "an output with a number in the range"),
+    "bits": (_lowest_bit, "an output with a number whose last bit that is set has the exponent"),
+}
+"""What each kind of look shows of an output, and how that is said."""

@@ -1,12 +1,8 @@
-"""An output of anybody's mechanism as what can be counted, compared and stored: text, or a tuple of texts.
-
-Nothing heavy is imported here: the process of a target starts with it.
-"""
+"""An output of anybody's mechanism, as JSON has it, as what can be counted, compared and stored: text, or texts."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -29,18 +25,13 @@ def plain(output: Any, unit: str) -> Output:
     Outputs that JSON tells apart differ, whatever they are: text stands as it is, or in quotes where it would read as a
     value of another kind, and all else as JSON. `DataError` where it is nothing that JSON can say.
     """
-    if isinstance(output, imported("publius.text.bag", "Bag")):
-        output = output.counts
     if isinstance(output, Mapping):
         counts = [each for each in output.values() if type(each) is int and each >= 0]
         if unit == BAG and len(counts) == len(output) and sum(counts) <= _MOST_COPIES:
             words = [_part(word) for word, count in output.items() for _ in range(count)]
-            return tuple(
-                sorted([*words, *(f"{_name(word)}=0" for word, count in output.items() if not count)])
-            )
+            none = [f"{_name(word)}=0" for word, count in output.items() if not count]
+            return tuple(sorted([*words, *none]))
         return tuple(sorted(f"{_name(key)}={_text(each)}" for key, each in output.items())) or "{}"
-    if isinstance(output, imported("numpy", "ndarray")):
-        output = output.tolist()
     if isinstance(output, list | tuple):
         words = [_part(each) for each in output]
         return tuple(sorted(words) if unit == BAG else words)
@@ -50,11 +41,6 @@ def plain(output: Any, unit: str) -> Output:
 def value(text: str) -> Any:
     """The value that `plain` made ``text`` of."""
     return json.loads(text) if is_json(text) else text
-
-
-def imported(module: str, name: str) -> Any:
-    """A class of a module; where nobody has imported that, none: nothing can be one, nor under one."""
-    return getattr(sys.modules.get(module), name, ())
 
 
 def _part(value: Any) -> str:
@@ -71,12 +57,8 @@ def _name(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False) if is_json(value) else str(value)
-    if isinstance(value, imported("numpy", "generic")):
-        value = value.item()
-    if isinstance(value, imported("numpy", "ndarray")):
-        value = value.tolist()
+    if isinstance(value, str) and not is_json(value):
+        return value
     try:
         return json.dumps(value, sort_keys=True, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):

@@ -113,7 +113,7 @@ def _target(
     name: str, claim: Path | None, stored: Path | None, draws: int, seed: int, output: Path, *, json: bool
 ) -> int:
     from publius.audit import said
-    from publius.audit.case import Case, replay
+    from publius.audit.case import KINDS, Case, replay
     from publius.audit.claim import Claim
     from publius.audit.judge import judge
     from publius.audit.target import target_named
@@ -141,7 +141,7 @@ def _target(
         rests = f"confidence {found.confidence:g}, {found.draws:,} draws"
         if found.case is not None:
             tried_with, seen = said.counterexample(found.case)
-            console.say(f"refuted: {said.fault(found.case)}; {rests}\ntried: {tried_with}\nseen: {seen}")
+            console.say(f"refuted: {KINDS[found.case.kind]}; {rests}\ntried: {tried_with}\nseen: {seen}")
             console.say(f"Try it again: publius audit --replay {place} --target {name}")
         else:
             claimed = "nothing" if found.claimed is None else f"{found.claimed:.6g}"
