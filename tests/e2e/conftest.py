@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="a part of make e2e, which has its own environment"
-)
 CHROMIUM = Path("/usr/bin/chromium")
 WATCH = """
 window.breaches = [];
@@ -39,6 +36,7 @@ def explorer(embeddings, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="make e2e has its own environment")
     if not CHROMIUM.exists():
         pytest.skip(f"needs {CHROMIUM}")
     with ExitStack() as stack:
