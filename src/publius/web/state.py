@@ -111,7 +111,8 @@ class State:
         base = name, embeddings.sha256, metric, *sorted(parameters.items())
 
         def made() -> Kernel:
-            beside: Kernel | None = self._kept.get(base)
+            with self._lock:
+                beside: Kernel | None = self._kept.get(base)
             if beside is not None:  # what depends on the vectors alone is there
                 return beside.at(epsilon)
             return make_kernel(name, embeddings, epsilon=epsilon, metric=metric, parameters=parameters)
