@@ -333,7 +333,7 @@ class Separated(Table):
             header.pop()
         if not any(header):
             raise DataError(f"{self.name} has no row {self._skipped + 1} with names of columns.")
-        if self.reading.header_row is None and len(rows) == 3 and _are_import_ids(rows[2]):
+        if self.reading.header_row is None and len(rows) == 3 and _are_import_ids(header, rows[2]):
             self._further = 2
             self.told[IMPORT_IDS] = (2, "rows 2 and 3")
         return tuple(header)
@@ -438,10 +438,10 @@ def _delimiter(said: str) -> str:
     return named
 
 
-def _are_import_ids(row: Sequence[str]) -> bool:
-    """Whether each cell is what Qualtrics writes under a name: no respondent can write into all cells of a row."""
-    filled = [cell for cell in row if cell.strip()]
-    return len(filled) > 0 and all(cell.startswith('{"ImportId"') and cell.endswith("}") for cell in filled)
+def _are_import_ids(header: Sequence[str], row: Sequence[str]) -> bool:
+    """Whether a row is Qualtrics' own third header: told by its cell under ResponseId, which no respondent writes."""
+    place = header.index("ResponseId") if "ResponseId" in header else None
+    return place is not None and len(row) > place and row[place].startswith('{"ImportId"')
 
 
 @final
@@ -451,7 +451,10 @@ class TextFile(Held):
     def load(self) -> list[dict[str, Any]]:
         """One document; with ``--lines`` one a line."""
         data = read_bytes_limited(self.path, ROW_LIMIT)
-        self.encoding = whole = whole_encoding(data[:HEAD], self.reading)
+        whole = whole_encoding(data[:HEAD], self.reading)
+        if self.reading.lines and self.reading.encoding is None and whole not in ("utf-16", "utf-32"):
+            whole = None  # only a mark that no author can type decides how the others' lines are read
+        self.encoding = whole
         if not self.reading.lines:
             text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
             return [{"text": text.removeprefix("\ufeff"), "id": Path(self.name.strip("'\"")).stem}]

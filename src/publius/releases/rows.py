@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import msgspec
 
-from publius.errors import StorageError, UsageError
+from publius.errors import PolicyError, StorageError, UsageError
 from publius.files import open_binary, private, write_file
 from publius.noise.randomness import RunKey
 
@@ -333,9 +333,23 @@ def _read_csv(path: Path) -> Iterator[dict[str, Any]]:
             yield current
 
 
-def check_kept(keep: Sequence[str]) -> None:
-    """`UsageError` when a kept column has a name of a row's own, or is named twice."""
+def check_kept(keep: Sequence[str], ids: str | None = None, private: Sequence[str | None] = ()) -> None:
+    """Refuse kept columns that are named twice or like a row's own fields, and any that holds what must not leave.
+
+    ``private`` are the columns of texts, authors and released values; ``ids`` that of ids, where these leave. A path that
+    begins with one of them or contains one counts as it (rule 12): `PolicyError`.
+    """
     if clash := next((name for name in keep if name in RESERVED or keep.count(name) > 1), None):
         raise UsageError(
             f"a kept column cannot be called {clash!r} here, or is named twice: rename it in the file"
         )
+    for name in (*keep, *([] if ids is None else [ids])):
+        if any(hidden is not None and _overlap(name, hidden) for hidden in private):
+            raise PolicyError(f"the column {name!r} holds the texts or their authors, and these never leave: keep another")
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one of two paths is the other, or a part of it: user and user.name, answers[].a and answers."""
+    first, second = (re.findall(r"[^.\[\]]+|\[\]", name) for name in (one, other))
+    shared = min(len(first), len(second))
+    return first[:shared] == second[:shared]

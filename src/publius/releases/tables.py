@@ -64,7 +64,7 @@ def protect_table(
     import pyarrow as pa
 
     kept = (keep,) if isinstance(keep, str) else tuple(keep)
-    check_kept(kept)
+    check_kept(kept, ids, (text, author))
     leaving = Leaving(ids=ids is not None, keep=kept)
     check_run(mechanism, leaving)
     if (ledger is None) != (author is None):
