@@ -30,7 +30,7 @@ def facts_of(
     kind = manifest.__struct_config__.tag
     found = {
         "manifest": manifest, "kind": kind, "warning": warning_of(manifest), "meaning": meaning(manifest),
-        "signed": None, "row": None if row is None else _row(row), "table": table or [],
+        "signed": None, "row": None if row is None else _row(row), "table": [{name: value if name == "label" else int(value) for name, value in each.items()} for each in table or ()],
         "command": command_of(manifest),
         "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False),
     }  # fmt: skip
