@@ -258,5 +258,5 @@ def test_fasttext_learns_validates_and_starts_from_vectors(embeddings):
     assert model.validation_texts_ == 8
     assert model.validation_ >= 0.8
     assert (model.predict([t.text for t in texts[40:]]) == [t.topic for t in texts[40:]]).mean() >= 0.9
-    again = FastText(validation=0.2, subwords="3-4", vectors=embeddings).fit(known, topics)
+    again = FastText(subwords="3-4", vectors=embeddings).fit(known, topics)
     np.testing.assert_array_equal(model.decision_function(known[:5]), again.decision_function(known[:5]))

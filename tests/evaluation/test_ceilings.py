@@ -74,7 +74,9 @@ def expected(evaluation, protected, name, bags, law, copies):
             if text.fold == fold:
                 at = np.full(len(strings), place)
                 for told in found:
-                    named = evaluation._named(model, "author", classes, scores.copy(), learned, at, told_topic=told)
+                    named = evaluation._named(
+                        model, "author", classes, scores.copy(), learned, at, told_topic=told
+                    )
                     found[told][place] = law[place] @ named
     return found
 

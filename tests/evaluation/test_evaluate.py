@@ -1,6 +1,7 @@
 """``publius evaluate`` from a file to its report: words, labels, texts as they are, the paper's table, a summary."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -353,7 +354,6 @@ def test_the_unprotected_row_alone(run, stories, stored):
 
 def test_labels_need_no_scikit_learn(written, classifier):
     """Closed forms import no attacker."""
-    import os
     import subprocess
     import sys
 
@@ -369,11 +369,12 @@ def test_labels_need_no_scikit_learn(written, classifier):
 
 # The research data ----------------------------------------------------------------------------------------
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(os.environ.get("PUBLIUS_TEST_DATA", "absent"))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
-    not (DATA / "fanfiction").exists(), reason="the research data beside the project is not here"
+    not (DATA / "fanfiction").exists(), reason="PUBLIUS_TEST_DATA names no folder of the research data"
 )
 def test_the_papers_stories_clear(run):
     """Clear text of 20 authors on Google News vectors: what 0.3 and foreign code found (twin: the tests on made stories)."""

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from publius.errors import UsageError
+from publius.evaluation.asked import Limits
 from publius.evaluation.records import CLEAR, Setting, attempt
-from publius.evaluation.verdict import Limits, judged, needed, overall, too_few
+from publius.evaluation.verdict import judged, level_of, needed, overall, too_few
 from publius.noise.randomness import seeded_rng
 
 SETTING = Setting("laplace", 10.0)
@@ -71,8 +72,8 @@ def test_an_advantage_counts_from_the_baseline():
 
 def test_the_level_is_divided_by_limits_and_settings():
     limits = Limits(identified_at_most=0.1, topic_at_least=0.5)
-    assert limits.level(3) == pytest.approx(0.05 / 6)
-    assert Limits(identified_at_most=0.1, tries=2).level(3) == pytest.approx(0.05 / 5)
+    assert level_of(limits, 3) == pytest.approx(0.05 / 6)
+    assert level_of(Limits(identified_at_most=0.1, tries=2), 3) == pytest.approx(0.05 / 5)
     one = judged([CLEAR_HIT, made(hits(3, 100))], Limits(identified_at_most=0.1))[0]
     several = [made(hits(3, 100), setting=Setting("laplace", e)) for e in (1.0, 2.0, 5.0, 10.0, 20.0)]
     five = judged([CLEAR_HIT, *several], Limits(identified_at_most=0.1))[0]

@@ -26,52 +26,28 @@ def evaluate_labels(
     The records, clear labels first, and for each epsilon what else follows: how many labels noise changes, and how often
     the right text is picked from one row.
     """
-    size, attempts = len(labels), list[Attempt]()
-    authors, topics = data.authors, data.topics
-    told: dict[bool, IndexArray] = {False: np.zeros(len(answers), np.int64)}
-    if topics:
-        told[True] = worst_case.group_places(topics)
-    clear = worst_case.label_law(answers, size, math.inf)
-    facts: dict[str, Any] = {}
+    authors, topics, facts, attempts = data.authors, data.topics, dict[str, Any](), list[Attempt]()
+    told = {(): np.zeros(len(answers), np.int64)} | (
+        {("topic",): worst_case.group_places(topics)} if topics else {}
+    )
+    clear = worst_case.label_law(answers, len(labels), math.inf)
     for epsilon in (math.inf, *epsilons):
         setting = CLEAR if epsilon == math.inf else Setting(RANDOMIZED, epsilon)
-        law = worst_case.label_law(answers, size, epsilon)
+        law = worst_case.label_law(answers, len(labels), epsilon)
         facts[setting.name] = _facts(law, answers, labels, epsilon, [text.topic for text in data.attacked])
-        for topical, groups in told.items():
-            known = ["topic"] if topical else []
-            common = {
-                "candidates": worst_case.candidates_of(authors, groups), "exact": True,
-            }  # fmt: skip
-            without = worst_case.baseline(authors, groups)
+        for known, groups in told.items():
             exact = worst_case.exact_success(law, authors, groups)
-            attempts.append(
-                attempt(
-                    LABEL,
-                    ["texts", "mechanism", *known],
-                    "author",
-                    setting,
-                    authors,
-                    by_other_texts(law, authors, groups),
-                    without,
-                    clear=by_other_texts(clear, authors, groups),
-                    ceiling=float(exact.mean()),
-                    **common,
-                )
-            )
-            attempts.append(
-                attempt(
-                    "worst-case",
-                    ["originals", "mechanism", *known],
-                    "author",
-                    setting,
-                    authors,
-                    exact,
-                    without,
-                    clear=worst_case.exact_success(clear, authors, groups),
-                    ceiling=worst_case.ceiling_of_epsilon(epsilon, authors, groups),
-                    **common,
-                )
-            )
+            for name, also, found, unprotected, ceiling in (
+                (LABEL, "texts", by_other_texts(law, authors, groups), by_other_texts(clear, authors, groups), exact.mean()),
+                ("worst-case", "originals", exact, worst_case.exact_success(clear, authors, groups),
+                 worst_case.ceiling_of_epsilon(epsilon, authors, groups)),
+            ):  # fmt: skip
+                made = attempt(
+                    name, [also, "mechanism", *known], "author", setting, authors, found,
+                    worst_case.baseline(authors, groups), clear=unprotected, ceiling=ceiling, exact=True,
+                    candidates=worst_case.candidates_of(authors, groups),
+                )  # fmt: skip
+                attempts.append(made)
         attempts += _accuracy(data, labels, law, clear, setting)
     return attempts, facts
 
@@ -91,55 +67,35 @@ def by_other_texts(law: Float64Array, authors: Sequence[str], groups: IndexArray
         np.add.at(totals, own, law[at])
         for label in range(law.shape[1]):
             column = totals[:, label]
-            ranked = np.sort(column)[::-1]
-            best = ranked[0]
-            second = ranked[1] if len(ranked) > 1 else -math.inf
+            best, second = -np.sort(-np.append(column, -math.inf))[:2]
             mine = column[own]
             others = np.where(mine >= best, second if (column >= best).sum() == 1 else best, best)
             left = mine - law[at, label]
-            wins, ties = _compared(left, others)
-            equal = np.isclose(column[None, :], others[:, None], rtol=1e-12, atol=0.0) if ties.any() else None
-            share = wins.astype(np.float64)
-            if equal is not None:
+            ties = np.abs(left - others) <= 1e-12 * np.maximum(np.abs(others), 1e-300)
+            share = ((left > others) & ~ties).astype(np.float64)
+            if ties.any():
+                equal = np.isclose(column[None, :], others[:, None], rtol=1e-12, atol=0.0)
                 equal[np.arange(len(at)), own] = False
                 share[ties] = 1 / (1 + equal[ties].sum(axis=1))
             found[at] += law[at, label] * share
     return found
 
 
-def _compared(left: Float64Array, others: Float64Array) -> tuple[Any, Any]:
-    near = np.abs(left - others) <= 1e-12 * np.maximum(np.abs(others), 1e-300)
-    return (left > others) & ~near, near
-
-
 def _accuracy(
     data: Dataset, labels: Sequence[str], law: Float64Array, clear: Float64Array, setting: Setting
 ) -> list[Attempt]:
     """How often the released label is the text's topic, where topics are labels."""
-    topics = [text.topic for text in data.attacked]
+    named = [text.topic or "" for text in data.attacked]
     place = {name: index for index, name in enumerate(labels)}
-    if not any(topic in place for topic in topics):
+    right = np.array([place.get(topic, -1) for topic in named])
+    if (right < 0).all():
         return []
-    right = np.array([place.get(topic or "", -1) for topic in topics])
-    rows = np.arange(len(right))
-    known = right >= 0
-    named = [topic or "" for topic in topics]
-    groups = np.zeros(len(right), np.int64)
-    return [
-        attempt(
-            "reader",
-            (),
-            "topic",
-            setting,
-            data.authors,
-            np.where(known, law[rows, right], 0.0),
-            worst_case.baseline(named, groups),
-            clear=np.where(known, clear[rows, right], 0.0),
-            candidates=float(len(set(named))),
-            ceiling=1.0,
-            exact=True,
-        )
-    ]
+    rows, without = np.arange(len(right)), worst_case.baseline(named, np.zeros(len(right), np.int64))
+    made = attempt(
+        "reader", (), "topic", setting, data.authors, np.where(right >= 0, law[rows, right], 0.0), without,
+        clear=np.where(right >= 0, clear[rows, right], 0.0), candidates=float(len(set(named))), ceiling=1.0, exact=True,
+    )  # fmt: skip
+    return [made]
 
 
 def _facts(
@@ -149,17 +105,14 @@ def _facts(
     epsilon: float,
     topics: Sequence[str | None],
 ) -> dict[str, Any]:
-    size, texts = len(labels), len(answers)
-    kept = float(law[0, answers[0]])
-    by_label = {}
-    for place, name in enumerate(labels):
-        own = np.array([topic == name for topic in topics])
-        if own.any():
-            by_label[name] = float(law[own, place].mean())
+    texts = len(answers)
+    own = {name: np.array([topic == name for topic in topics]) for name in labels}
     return {
-        "labels": size,
-        "noise_changes": 1 - kept,
-        "accuracy_by_label": by_label,
+        "labels": len(labels),
+        "noise_changes": 1 - float(law[0, answers[0]]),
+        "accuracy_by_label": {
+            name: float(law[own[name], place].mean()) for place, name in enumerate(labels) if own[name].any()
+        },
         "texts_by_label": {name: int((answers == place).sum()) for place, name in enumerate(labels)},
         "text_named": {
             "by_guessing": 1 / texts,

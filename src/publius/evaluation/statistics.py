@@ -96,7 +96,9 @@ def authors_needed(limit: float, level: float = LEVEL) -> int | None:
 
 def _limit(means: Float64Array, sizes: Float64Array, tail: float, end: float) -> float:
     """The value that the mean of authors with new weights exceeds with probability ``tail``; see `grouped_mean`."""
-    unseen = float((sizes**2).sum() / sizes.sum())  # texts that the author of a text drawn at random has, in the mean
+    unseen = float(
+        (sizes**2).sum() / sizes.sum()
+    )  # texts that the author of a text drawn at random has, in the mean
     each, counts = np.unique(np.append(means, end) + 1j * np.append(sizes, unseen), return_counts=True)
     return _found_limit(tuple(each.tolist()), tuple(counts.tolist()), tail, end)
 

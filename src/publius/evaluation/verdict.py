@@ -9,10 +9,10 @@ well. Held to the limits is every attacker that was tried but who holds the orig
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final, Literal
 
-from publius.errors import UsageError
+from publius.evaluation.asked import Limits
 from publius.evaluation.records import CLEAR, Answer, Attempt, Check, Setting, Verdict
 from publius.evaluation.statistics import LEVEL, Interval, authors_needed
 
@@ -33,37 +33,9 @@ REASONS: Final = {
 _ROUNDING: Final = 1e-9
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Limits of a verdict, shares from 0 to 1; None is no limit.
-
-    ``tries`` are settings that were tried on the same texts before.
-    """
-
-    identified_at_most: float | None = None
-    advantage_at_most: float | None = None
-    topic_at_least: float | None = None
-    tries: int = 0
-
-    def __post_init__(self) -> None:
-        for name, share in self.given.items():
-            if not 0 <= share <= 1:
-                raise UsageError(f"--{name.replace('_', '-')} is a share from 0 to 1, not {share:g}.")
-        if self.tries < 0:
-            raise UsageError(f"--tries is a number from 0, not {self.tries}.")
-
-    @property
-    def given(self) -> dict[str, float]:
-        """Those that are set."""
-        every = {
-            "identified_at_most": self.identified_at_most, "advantage_at_most": self.advantage_at_most,
-            "topic_at_least": self.topic_at_least,
-        }  # fmt: skip
-        return {name: share for name, share in every.items() if share is not None}
-
-    def level(self, settings: int) -> float:
-        """Of each interval, where so many settings are tried."""
-        return LEVEL / max(1, len(self.given) * (settings + self.tries))
+def level_of(limits: Limits, settings: int) -> float:
+    """Of each interval, where so many settings are tried."""
+    return LEVEL / max(1, len(limits.given) * (settings + limits.tries))
 
 
 def needed(limits: Limits, settings: int) -> int | None:
@@ -71,7 +43,7 @@ def needed(limits: Limits, settings: int) -> int | None:
     numbers = [FEWEST_AUTHORS] if limits.given else [0]
     for name, share in limits.given.items():
         gap = 1 - share if name == "topic_at_least" else share
-        found = authors_needed(gap, limits.level(settings))
+        found = authors_needed(gap, level_of(limits, settings))
         if found is None:
             return None
         numbers.append(found)
@@ -84,7 +56,7 @@ def too_few(limits: Limits, settings: Sequence[Setting], authors: int) -> list[V
     if takes is not None and authors >= takes:
         return []
     return [
-        Verdict("INCONCLUSIVE", "too-few", setting, (), authors, takes, limits.level(len(settings)))
+        Verdict("INCONCLUSIVE", "too-few", setting, (), authors, takes, level_of(limits, len(settings)))
         for setting in settings
     ]
 
@@ -92,7 +64,7 @@ def too_few(limits: Limits, settings: Sequence[Setting], authors: int) -> list[V
 def judged(attempts: Sequence[Attempt], limits: Limits) -> list[Verdict]:
     """The verdict on each setting but clear text, in their order."""
     settings = list(dict.fromkeys(each.setting for each in attempts if each.setting != CLEAR))
-    level = limits.level(len(settings))
+    level = level_of(limits, len(settings))
     clear = [each for each in attempts if each.setting == CLEAR]
     takes = needed(limits, len(settings))
     found = []
@@ -121,7 +93,7 @@ def _answer(
     checks = _checks(own, limits, level)
     if len(checks) < len(limits.given):
         return "INCONCLUSIVE", "unmeasured", checks
-    on_authors = Limits(limits.identified_at_most, limits.advantage_at_most)
+    on_authors = replace(limits, topic_at_least=None)
     trivial = on_authors.given and all(each.answer == "PASS" for each in _checks(clear, on_authors, level))
     if trivial:
         return "INCONCLUSIVE", "clear-passes", checks

@@ -184,9 +184,9 @@ def _evaluate(answers: Answers, reading: Reading, folder: Path, said: Said) -> N
     public = evaluate.Public(
         source=answers.public, reading=reading, people=People(author_field=answers.author_field or "author")
     )
-    tried = evaluate.Tried(epsilons=(answers.epsilon or 10.0,), length=answers.length or 40)
+    tried = evaluate.Tried(length=answers.length or 40)
     with stage("attacking public texts"):
-        results = evaluate.of_words(public, tried)
+        results = evaluate.of_words(public, [answers.epsilon or 10.0], tried)
     write(results, folder)
     said(headline(results))
 
