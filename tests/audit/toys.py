@@ -57,7 +57,7 @@ def remembers(word):
 
 def tells_of_the_word_before(word):
     before, _own["before"] = _own.get("before"), word
-    return before if before in WORDS and random.random() < 0.5 else sound(word, None)
+    return before if before in WORDS and before != word and random.random() < 0.95 else sound(word, None)
 
 
 def repeats_where_it_is_forked(word):

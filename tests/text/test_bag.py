@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import UnknownWordError, UsageError
 from publius.text.bag import UNKNOWN, Bag, Encoding, bags_at, words_of
 from publius.text.tokenizer import StopWords
@@ -234,3 +235,10 @@ def test_bags_made_together_are_the_bags_of_their_words(count):
         assert (bag, bag.size, list(bag.counts.items())) == (plain, 9, list(plain.counts.items()))
         assert hash(bag) == hash(plain)
         assert pickle.loads(pickle.dumps(bag)) == plain
+
+
+def test_texts_find_words_with_capitals_in_bags_and_in_ordered_text():
+    vectors = Embeddings.from_arrays(["Chicago", "of"], [[0.0], [1.0]])
+    encoding = Encoding.of("glove", length=2, stop_words="none")
+    for keep in ("none", "punctuation"):
+        assert list(words_of("CHICAGO, of", vectors, encoding, keep).words) == ["Chicago", "of"]

@@ -10,7 +10,6 @@ from publius.errors import MissingExtraError
 from publius.text import segmentation
 from publius.text.bag import Encoding, words_of, words_of_all
 from publius.text.counts import WordList
-from publius.text.segmentation import is_unspaced
 from publius.text.tokenizer import StopWords, profile_named, tokenize
 
 TEXTS = {  # the first words of books in the public domain: the Dao De Jing, and Kokoro by Natsume Soseki (1914)
@@ -42,23 +41,9 @@ def test_a_text_becomes_words(language, icu):
     assert 20 < len(found) < len(text)
 
 
-@pytest.mark.parametrize(
-    "text", [*TEXTS.values(), "ประเทศไทยเป็นประเทศที่สวยงาม", "plain words here " * 5 + TEXTS["zh"]]
-)
-def test_scripts_without_spaces_are_told(text):
-    assert is_unspaced(text)
-
-
 def test_the_version_of_the_dictionary_is_stated(icu):
     assert profile_named("icu").label.startswith("icu-1-")
     assert profile_named("icu").label[6].isdigit()
-
-
-@pytest.mark.parametrize(
-    "text", ["", "3.14", "한국어 문장은 띄어 씁니다", "Привет, мир", "a 道 in a text of many other words"]
-)
-def test_of_other_scripts_nothing_is_said(text):
-    assert not is_unspaced(text)
 
 
 MIXED = {

@@ -43,9 +43,8 @@ Input = tuple[Part, ...]
 """Words, or one text; of a collection its documents, each with its author first."""
 
 _KEYS: Final = {
-    *("unit", "metric", "epsilon", "delta", "bound", "vocabulary", "vectors", "size"),
-    *("neighbors", "forked"),
-}
+    "unit", "metric", "epsilon", "delta", "bound", "vocabulary", "vectors", "size", "neighbors", "forked",
+}  # fmt: skip
 _NEIGHBORS: Final = ("replaced", "removed")
 _LIMIT: Final = 64 << 20
 _MOST_INPUTS: Final = 500
@@ -64,9 +63,7 @@ class Claim:
         vectors: of the words, shape (V, n); None where ``bound`` holds whatever the distance.
         metric: name of d between words. Sequences are as far apart as their words, place by place; bags, and texts as
             their bags, as their best matching.
-        epsilon: per unit of d; None where ``bound`` is claimed.
-        bound:, for any two inputs: sequences and bags of ``size`` words, any texts, any two collections that
-            are neighbors.
+        epsilon, bound: one of them; ``bound`` is of any two inputs, or of any two collections that are neighbors.
         delta: how much of the probability the exponent need not hold for.
         neighbors: of collections: all documents of one author "replaced" by others, or "removed".
         forked: whether it is claimed to be safe in processes that are forked after it was used.
@@ -95,39 +92,38 @@ class Claim:
             raise DataError(f"the claim {path.name} is not TOML in UTF-8{where}") from None
         if foreign := sorted(set(values) - _KEYS):
             raise DataError(f"the claim says {foreign[0]!r}, which is none of {', '.join(sorted(_KEYS))}")
-        unit = values.get("unit", WORD)
+        unit, metric = values.get("unit", WORD), values.get("metric", EUCLIDEAN)
+        epsilon, bound, delta = (_number(values, key) for key in ("epsilon", "bound", "delta"))
+        neighbors, forked = values.get("neighbors", _NEIGHBORS[0]), values.get("forked", False)
         if unit not in SIZES:
             raise DataError(f"the claim's unit must be one of {', '.join(SIZES)}")
-        epsilon, bound = _number(values, "epsilon"), _number(values, "bound")
-        if (epsilon is None) == (bound is None):
-            raise DataError(
-                "a claim states either epsilon (per unit of the metric) or bound (for any two inputs)"
-            )
-        if unit == AUTHOR and epsilon is not None:
+        if unit == AUTHOR and bound is None:
             epsilon, bound = None, epsilon  # collections have no metric: an author's epsilon is
-        delta, size = _number(values, "delta") or 0.0, values.get("size", SIZES[unit])
-        if delta >= 1:
-            raise DataError("the claim's delta must be below 1")
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1 or (unit == WORD and size != 1):
-            raise DataError(
-                "the claim's size is the number of words of a bag, a sequence or a text, or of authors, from 1"
-            )
         words, vectors = _world(values, path.parent)
-        if vectors is None and epsilon is not None:
-            raise DataError("a claim per unit of a metric needs vectors: a list of them, or a stored name")
-        if len(words) < 2 or len(set(words)) != len(words):
-            raise DataError("the claim's vocabulary needs two words or more, each once")
-        metric = values.get("metric", EUCLIDEAN)
+        size = values.get("size", SIZES[unit])
+        whole = isinstance(size, int) and not isinstance(size, bool) and size >= 1
+        for wrong, said in (
+            (
+                (epsilon is None) == (bound is None),
+                "one of epsilon (per unit of the metric) and bound (for any inputs)",
+            ),
+            ((delta or 0.0) >= 1, "a delta below 1"),
+            (not whole or (unit == WORD and size != 1), "as size the number of words or of authors, from 1"),
+            (
+                vectors is None and epsilon is not None,
+                "vectors for an epsilon: a list of them, or a stored name",
+            ),
+            (len(words) < 2 or len({*words}) != len(words), "as vocabulary two words or more, each once"),
+            (neighbors not in _NEIGHBORS, f"as neighbors {' or '.join(_NEIGHBORS)}"),
+            (not isinstance(forked, bool), "as forked true or false"),
+        ):
+            if wrong:
+                raise DataError(f"the claim must state {said}")
         try:
             metric_named(metric)
         except UsageError as error:
             raise DataError(f"the claim's metric: {error}") from None
-        neighbors, forked = values.get("neighbors", _NEIGHBORS[0]), values.get("forked", False)
-        if neighbors not in _NEIGHBORS or not isinstance(forked, bool):
-            raise DataError(
-                f"the claim's neighbors are {' or '.join(_NEIGHBORS)}, and forked is true or false"
-            )
-        return cls(unit, size, words, vectors, metric, epsilon, bound, delta, neighbors, forked)
+        return cls(unit, size, words, vectors, metric, epsilon, bound, delta or 0.0, neighbors, forked)
 
     @cached_property
     def place(self) -> Mapping[str, int]:
@@ -173,10 +169,10 @@ class Claim:
         return found
 
     def every_input(self) -> list[Input] | None:
-        """All inputs where they are few enough to look at each pair; a bag comes as a list, in any order.
+        """All inputs where they are few enough to look at each pair.
 
-        Of texts there are more than these: those of up to ``size`` words, each in one order. So there are of
-        collections: those of ``size`` authors with one word each, or none where authors are removed.
+        Of texts there are more: those of up to ``size`` words, each in one order; and of collections: those of ``size``
+        authors with one word each, or none where authors are removed.
         """
         words, most = self.vocabulary, _MOST_INPUTS if self.unit == WORD else _MOST_MATCHED
         found: Iterable[Input]
@@ -255,21 +251,17 @@ def _number(values: Mapping[str, Any], key: str) -> float | None:
     return float(value)
 
 
-def _listed(path: Path) -> list[str]:
-    try:
-        lines = read_bytes_limited(path, _LIMIT).decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"the vocabulary {path.name} is not UTF-8 at byte {error.start}: convert it"
-        ) from None
-    return [word for line in lines if (word := line.strip())]
-
-
 def _world(values: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ...], FloatArray | None]:
     """The words and their vectors; those of stored vectors where no words are listed."""
     given, words = values.get("vectors"), values.get("vocabulary")
     if isinstance(words, str):
-        words = _listed(folder / words)
+        try:
+            lines = read_bytes_limited(folder / words, _LIMIT).decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"the vocabulary {words} is not UTF-8 at byte {error.start}: convert it"
+            ) from None
+        words = [word for line in lines if (word := line.strip())]
     if words is not None and not (isinstance(words, list) and all(isinstance(each, str) for each in words)):
         raise DataError("the claim's vocabulary is a list of words or a file with one a line")
     if isinstance(given, str):
@@ -280,9 +272,7 @@ def _world(values: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ...], Fl
             raise DataError(f"{len(places) - len(known)} words of the claim have no vector in {given!r}")
         return tuple(stored.vocabulary[place] for place in known), stored.vectors[known]
     if words is None:
-        raise DataError(
-            'the claim names no vocabulary: vocabulary = ["north", "east"], or a file with one word a line'
-        )
+        raise DataError('the claim needs vocabulary = ["north", "east"], or a file with one word a line')
     if given is None:
         return tuple(words), None
     try:

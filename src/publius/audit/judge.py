@@ -243,7 +243,7 @@ class _Trial:
 
     def _by_draws(self) -> Finding:
         """Half of the draws choose, in two rounds, what the other half judges."""
-        tried = [each for pair in self.pairs for each in (pair, replace(pair, x=pair.y, y=pair.x))]
+        tried = [each for pair in self.pairs for each in (pair, pair._replace(x=pair.y, y=pair.x))]
         if not tried:
             raise DataError(_SAYS_NOTHING)
         if self.target.half is not None and self.target.half < 2:
@@ -269,7 +269,7 @@ class _Trial:
         if not any(_excess(each) > 0 for each in judged) and (far := self._chosen(drawn, every, far=True)):
             pair = far[0].pair
             wanted = [each for each in (pair.x, pair.y) if self.target.half is None or each not in fresh]
-            self._add(fresh, [replace(pair, x=each, y=each) for each in wanted], self.budget // 4)
+            self._add(fresh, [pair._replace(x=each, y=each) for each in wanted], self.budget // 4)
             judged += [self._judged(fresh, far[0])] if _answered(fresh, [pair]) else []
         worst = max(judged, key=_excess)
         if _excess(worst) > 0:

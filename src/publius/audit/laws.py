@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
@@ -41,16 +40,7 @@ Maker = Callable[[Embeddings, float], Kernel]
 @final
 @dataclass(frozen=True)
 class ToyInstance:
-    """A mechanism on a toy vocabulary, with words and noise to try.
-
-    Attributes:
-        make: makes the mechanism on a vocabulary, at an epsilon.
-        world: the vocabulary and the epsilon.
-        mechanism: made of these.
-        samples: draws of each input word, where the law is one of chance.
-        key: of all draws: a check is repeated with the same ones.
-
-    """
+    """A mechanism made on a vocabulary, with words and noise to try; ``samples`` are draws of each input word."""
 
     make: Maker
     world: World
@@ -171,77 +161,50 @@ def _fixed(case: ToyInstance) -> str | None:
 def _copied(case: ToyInstance) -> str | None:
     noise = case.noise()
     here = case.mechanism.apply(case.words, noise)
-    return other_as_copy(case.mechanism, lambda copy: np.array_equal(copy.apply(case.words, noise), here))
-
-
-def other_as_copy(mechanism: Any, alike: Callable[[Any], bool]) -> str | None:
-    """The fault of a mechanism in another process, where it shall be ``alike``."""
     try:
-        copy = pickle.loads(pickle.dumps(mechanism))  # noqa: S301  # what was pickled in this line
+        copy = pickle.loads(pickle.dumps(case.mechanism))  # noqa: S301  # what was pickled in this line
     except Exception as error:  # whatever the class raises is the finding
         return f"it cannot be sent to a worker process: pickling raised {type(error).__name__}"
-    if not alike(copy) or copy.guarantee != mechanism.guarantee:
+    if not np.array_equal(copy.apply(case.words, noise), here) or copy.guarantee != case.mechanism.guarantee:
         return "a copy in another process gives other words or another guarantee"
     return None
 
 
 def _epsilons(case: ToyInstance) -> str | None:
-    if (fault := accepts_bad(lambda bad: case.make(case.world.embeddings, bad), "epsilon")) is not None:
-        return fault
-    try:
-        other = case.mechanism.at(2 * case.world.epsilon).guarantee.per_unit
-    except PolicyError:
-        return None
-    return (
-        None if other <= 2 * case.world.epsilon else f"at({2 * case.world.epsilon:g}) has epsilon {other!r}"
-    )
-
-
-def accepts_bad(make: Callable[[Any], object], strength: str) -> str | None:
-    """The fault in how a mechanism is made with what is no ``strength``."""
     for bad in _BAD:
         try:
-            make(bad)
+            case.make(case.world.embeddings, bad)  # type: ignore[arg-type]
         except UsageError:
             continue
         except Exception as error:  # whatever the class raises is the finding
-            return f"{strength} {bad!r} raised {type(error).__name__}, not publius.errors.UsageError"
-        return f"{strength} {bad!r} was accepted"
-    return None
+            return f"epsilon {bad!r} raised {type(error).__name__}, not publius.errors.UsageError"
+        return f"epsilon {bad!r} was accepted"
+    twice = 2 * case.world.epsilon
+    try:
+        other = case.mechanism.at(twice).guarantee.per_unit
+    except PolicyError:
+        return None
+    return None if other <= twice else f"at({twice:g}) has epsilon {other!r}"
 
 
-LAWS: Final = MappingProxyType(
-    {
-        "the guarantee is stated": _guarantee,
-        "noise does not depend on the words": _noise,
-        "outputs are words of the vocabulary": _outputs,
-        "the same noise gives the same words, row by row": _deterministic,
-        "output probabilities differ by at most epsilon*d": _bounded,
-        "what the guarantee was computed for cannot be changed": _fixed,
-        "it can be sent to a worker process": _copied,
-        "a bad epsilon is refused": _epsilons,
-    }
-)
+LAWS: Final[dict[str, Callable[[ToyInstance], str | None]]] = {
+    "the guarantee is stated": _guarantee,
+    "noise does not depend on the words": _noise,
+    "outputs are words of the vocabulary": _outputs,
+    "the same noise gives the same words, row by row": _deterministic,
+    "output probabilities differ by at most epsilon*d": _bounded,
+    "what the guarantee was computed for cannot be changed": _fixed,
+    "it can be sent to a worker process": _copied,
+    "a bad epsilon is refused": _epsilons,
+}
 
 
-@final
-@dataclass(frozen=True)
-class LawVerdict:
+class LawVerdict(NamedTuple):
     """Whether a mechanism on a vocabulary keeps a law: ``reason`` is the fault, None where it holds."""
 
     law: str
     vocabulary: str
     reason: str | None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the law holds."""
-        return self.reason is None
-
-
-def toy_worlds() -> list[World]:
-    """The vocabularies that a mechanism is checked on: 2 to 12 words in 1, 2 and 6 dimensions, some nearly equal."""
-    return [pair_world(), sharp_world(), *worlds(6, dimensions=(1, 2, 6), words=(8, 12))]
 
 
 def case_on(make: Maker, world: World, *, samples: int = SAMPLES, seed: int = 1) -> ToyInstance:
@@ -250,41 +213,29 @@ def case_on(make: Maker, world: World, *, samples: int = SAMPLES, seed: int = 1)
 
 
 def verdict(law: str, case: ToyInstance) -> LawVerdict:
-    """Try ``law`` on ``case``."""
-    return LawVerdict(law, case.world.name, reason_of(LAWS[law], case))
-
-
-def reason_of(law: Callable[[Any], str | None], case: object) -> str | None:
-    """The fault that a law finds with ``case``; an exception of the class's own is a reason."""
+    """Try ``law`` on ``case``; an exception of the class's own is a reason."""
     try:
-        return law(case)
+        return LawVerdict(law, case.world.name, LAWS[law](case))
     except Exception as error:  # whatever the class raises is the finding
         detail = f": {error}" if isinstance(error, PubliusError) else ""
-        return f"it raised {place_of(error)}{detail}"
+        return LawVerdict(law, case.world.name, f"it raised {place_of(error)}{detail}")
 
 
 def check_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[LawVerdict]:
-    """Every law on every toy vocabulary that the mechanism takes, see `tried`."""
-    return tried(LAWS, toy_worlds(), lambda world: case_on(make, world, samples=samples, seed=seed))
+    """Every law on each of eight vocabularies of 2 to 12 words in 1, 2 and 6 dimensions, some nearly equal.
 
-
-def tried(
-    laws: Mapping[str, Callable[[Any], str | None]], worlds: Iterable[Any], case_on: Callable[[Any], Any]
-) -> Iterator[LawVerdict]:
-    """Each of the ``laws`` in each of the ``worlds``.
-
-    A world or a strength may be refused with `PolicyError`, as tight constraints do, but not all of them: the last
+    A world or an epsilon may be refused with `PolicyError`, as tight constraints do, but not all of them: the last
     reason is raised then. Anything else that making the mechanism raises is passed on.
     """
     refused: PolicyError | None = None
     checked = False
-    for world in worlds:
+    for world in (pair_world(), sharp_world(), *worlds(6, dimensions=(1, 2, 6), words=(8, 12))):
         try:
-            case = case_on(world)
+            case = case_on(make, world, samples=samples, seed=seed)
         except PolicyError as error:
             refused = error
             continue
         checked = True
-        yield from (LawVerdict(name, world.name, reason_of(law, case)) for name, law in laws.items())
+        yield from (verdict(law, case) for law in LAWS)
     if not checked and refused is not None:
         raise refused

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -15,20 +15,14 @@ from publius.noise.randomness import Generator
 UNKNOWN: Final = ("zqxunlistedone", "zqxunlistedtwo")
 """Words of no vocabulary."""
 _SPELLINGS: Final = (
-    UNKNOWN[0],
-    "Zqxunlistedone",
-    "7130942685",
-    "zqx.unlisted@one.example",
-    "zqx\u00fcnlist\u0435d",
-)
+    UNKNOWN[0], "Zqxunlistedone", "7130942685", "zqx.unlisted@one.example", "zqx\u00fcnlist\u0435d",
+)  # fmt: skip
 _MOST_WORDS: Final = 1000
 _LONG: Final = 200
 _MANY: Final = 25
 
 
-@final
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Two inputs, what is claimed of them, and why they are tried."""
 
     x: Input
@@ -39,24 +33,22 @@ class Pair:
 
 def pairs(claim: Claim, wanted: int, rng: Generator, given: Sequence[Input] | None = None) -> list[Pair]:
     """About ``wanted`` pairs, and the odd ones: among the inputs ``given``, or among all that there are."""
+    found: Iterable[tuple[Input, Input, str]] = _MAKERS[claim.unit](claim, wanted, rng)
     if given is not None:
-        found = [_pair(claim, x, y, "recorded") for i, x in enumerate(given) for y in given[i + 1 :]]
-    else:
-        found = [_pair(claim, x, y, why) for x, y, why in _MAKERS[claim.unit](claim, wanted, rng)]
-    once = {frozenset((each.x, each.y)): each for each in reversed(found) if each is not None}
-    kept = list(reversed(once.values()))
-    if given is not None:
-        kept = sorted(kept, key=lambda each: each.claimed)[:wanted]
-    return kept
+        found = ((x, y, "recorded") for x, y in combinations(given, 2))
+    once: dict[frozenset[Input], Pair] = {}
+    for x, y, why in found:
+        claimed = claim.claimed(x, y)
+        if x != y and claimed is not None:
+            once.setdefault(frozenset((x, y)), Pair(x, y, claimed, why))
+    if given is None:
+        return [*once.values()]
+    return sorted(once.values(), key=lambda each: each.claimed)[:wanted]
 
 
 def unknown_inputs(claim: Claim) -> list[tuple[Input, Input, str]]:
     """Inputs with a word of no vocabulary, others of the same make, and what must not come back."""
-    found: list[tuple[Input, Input, str]] = []
-    for spelling in _SPELLINGS:
-        each = tuple(_with(claim, word) for word in (spelling, UNKNOWN[1]))
-        found.append((each[0], each[1], spelling))
-    return found
+    return [(_with(claim, each), _with(claim, UNKNOWN[1]), each) for each in _SPELLINGS]
 
 
 def _with(claim: Claim, word: str) -> Input:
@@ -68,11 +60,6 @@ def _with(claim: Claim, word: str) -> Input:
         return (("a0", word), *((f"a{place}", each) for place, each in enumerate(known[1:], 1)))
     words = [*known[: claim.size // 2], word, *known[claim.size // 2 + 1 :]]
     return (" ".join(words),) if claim.unit == DOCUMENT else tuple(words)
-
-
-def _pair(claim: Claim, x: Input, y: Input, why: str) -> Pair | None:
-    claimed = claim.claimed(x, y)
-    return None if claimed is None or x == y else Pair(x, y, claimed, why)
 
 
 def _two_words(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[str, str, str]]:
@@ -121,59 +108,47 @@ def _lists(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, I
 def _texts(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
     """As of bags; where any two texts are covered, texts as nobody expects them, too."""
     for one, two, why in _lists(claim, wanted, rng):
-        yield _text(one), _text(two), why
+        yield (_text(one),), (_text(two),), why
     if claim.bound is None:
         return
     base = _drawn(claim, claim.size, rng)
-    text = " ".join(base)
+    text = _text(base)
     odd = {
-        "empty": "",
-        "length": base[0],
-        "long": " ".join(base * _LONG),
-        "twice": f"{text} {text}",
-        "capitals": text.title(),
-        "all capitals": text.upper(),
-        "marks": ", ".join(base) + "!",
-        "lines": "\n\n".join(base),
-        "digits": "4217 903 55",
-        "unknown words": " ".join(UNKNOWN),
+        "empty": "", "length": base[0], "long": " ".join(base * _LONG), "twice": f"{text} {text}",
+        "capitals": text.title(), "all capitals": text.upper(), "marks": ", ".join(base) + "!",
+        "lines": "\n\n".join(base), "digits": "4217 903 55", "unknown words": " ".join(UNKNOWN),
         "other letters": "\u0431\u0435\u0440\u0435\u0433 \u6d77\u5cb8",
         "control characters": f"{base[0]}\0\u200d\ufeff{base[-1]}",
-    }
+    }  # fmt: skip
     for why, other in odd.items():
         yield (text,), (other,), why
 
 
 def _collections(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
     """One author has other documents, or none at all: few and many, equal and odd."""
-    rounds = max(1, min(4, wanted // 6))
-    for _ in range(rounds):
-        base = [(f"a{place}", " ".join(_drawn(claim, 3, rng))) for place in range(claim.size)]
+    replaced = claim.neighbors == "replaced"
+    for _ in range(max(1, min(4, wanted // 6))):
+        base = [(f"a{place}", _text(_drawn(claim, 3, rng))) for place in range(claim.size)]
         same = [(author, base[0][1]) for author, _ in base]
-        other = " ".join(_drawn(claim, 3, rng))
-        mine: dict[str, list[str]] = {
-            "another text": [other],
-            "many documents": [other] * _MANY,
-            "many different documents": [" ".join(_drawn(claim, 3, rng)) for _ in range(_MANY)],
-            "long": [" ".join(_drawn(claim, 3, rng) * _LONG)],
-            "empty": [""],
-            "unknown words": [" ".join(UNKNOWN)],
+        other = _text(_drawn(claim, 3, rng))
+        mine = {
+            "another text": [other], "many documents": [other] * _MANY,
+            "many different documents": [_text(_drawn(claim, 3, rng)) for _ in range(_MANY)],
+            "long": [_text(_drawn(claim, 3, rng) * _LONG)], "empty": [""], "unknown words": [" ".join(UNKNOWN)],
             "capitals": [other.upper()],
-        }
+        }  # fmt: skip
         for why, documents in mine.items():
-            for rows in (base, same):
-                rest: Input = tuple(rows[1:])
-                added: Input = tuple((rows[0][0], text) for text in documents)
-                yield (*added, *rest), (*rows[:1], *rest) if claim.neighbors == "replaced" else rest, why
-        yield (base[0],), () if claim.neighbors == "removed" else ((base[0][0], other),), "alone"
+            for first, *rest in (base, same):
+                yield (*((first[0], text) for text in documents), *rest), (*[first] * replaced, *rest), why
+        yield (base[0],), ((base[0][0], other),) * replaced, "alone"
 
 
 def _drawn(claim: Claim, count: int, rng: Generator) -> tuple[str, ...]:
     return tuple(claim.vocabulary[place] for place in rng.integers(0, len(claim.vocabulary), count).tolist())
 
 
-def _text(words: Input) -> Input:
-    return (" ".join(map(str, words)),)
+def _text(words: Input) -> str:
+    return " ".join(map(str, words))
 
 
 _MAKERS: Final[dict[str, Callable[[Claim, int, Generator], Iterator[tuple[Input, Input, str]]]]] = {

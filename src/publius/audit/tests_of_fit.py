@@ -1,4 +1,4 @@
-"""Natural logarithms of p-values of the tests that the audit uses; precise far into the tails."""
+"""What draws alone can prove: p-values that are precise far into the tails, and bounds on a ratio of probabilities."""
 
 from __future__ import annotations
 
@@ -8,69 +8,32 @@ import numpy as np
 
 from publius.arrays import Float64Array
 
-
-def log_p_normal(z: float) -> float:
-    """Two-sided, for a statistic that is standard normal."""
-    from scipy.special import log_ndtr
-
-    return min(0.0, math.log(2) + float(log_ndtr(-abs(z))))
+_LEAST = 25.0
 
 
-def log_p_chi_square(statistic: float, degrees: float) -> float:
-    """P(chi-square with ``degrees`` > statistic)."""
+def log_p_pearson(counts: Float64Array, expected: Float64Array) -> float:
+    """Ln of the p-value of Pearson's test of ``counts`` against ``expected``, shape (cells,), of the same sum.
+
+    Cells that expect fewer than 25 are pooled; a count where nothing is expected refutes at once.
+    """
     from scipy.stats import chi2
 
-    if degrees <= 0:
-        return 0.0
-    value = float(chi2.logsf(statistic, degrees))
-    return value if math.isfinite(value) else -statistic / 4
-
-
-def log_p_kolmogorov(cdf_values: Float64Array) -> float:
-    """Kolmogorov-Smirnov: ``cdf_values`` are the law's distribution function at the sample, shape (count,)."""
-    from scipy.special import kolmogorov
-
-    count = len(cdf_values)
-    values = np.sort(cdf_values)
-    steps = np.arange(count + 1) / count
-    distance = max(float((steps[1:] - values).max()), float((values - steps[:-1]).max()))
-    scaled = distance * (math.sqrt(count) + 0.12 + 0.11 / math.sqrt(count))  # Stephens 1970
-    p = float(kolmogorov(scaled))
-    return math.log(p) if p > 1e-300 else math.log(2) - 2 * scaled**2
-
-
-def log_p_binomial(count: int, trials: int, probability: float) -> float:
-    """Two-sided (twice the smaller tail) for ``count`` of ``trials``."""
-    from scipy.stats import binom
-
-    law = binom(trials, probability)
-    tail = min(float(law.logcdf(count)), float(law.logsf(count - 1)))
-    return min(0.0, math.log(2) + tail)
-
-
-def pearson(counts: Float64Array, expected: Float64Array, least: float = 25.0) -> tuple[float, int]:
-    """Pearson's statistic and its degrees of freedom; cells that expect fewer than ``least`` are pooled.
-
-    ``counts`` and ``expected``, shape (cells,), have the same sum.
-    """
-    large = expected >= least
-    observed = np.append(counts[large], counts[~large].sum())
-    wanted = np.append(expected[large], expected[~large].sum())
+    if counts[expected <= 0].any():
+        return -math.inf
+    large = expected >= _LEAST
+    observed, wanted = (np.append(each[large], each[~large].sum()) for each in (counts, expected))
     if (
-        len(observed) > 1 and wanted[-1] < least
-    ):  # the pool itself is small: add it to the smallest large cell
+        len(observed) > 1 and wanted[-1] < _LEAST
+    ):  # the pool itself is small: it joins the smallest large cell
         smallest = int(wanted[:-1].argmin())
         observed[smallest] += observed[-1]
         wanted[smallest] += wanted[-1]
         observed, wanted = observed[:-1], wanted[:-1]
-    return float(((observed - wanted) ** 2 / wanted).sum()), len(wanted) - 1
-
-
-def log_p_pearson(counts: Float64Array, expected: Float64Array) -> float:
-    """The chi-square test of ``counts`` against ``expected``; a count where nothing is expected refutes at once."""
-    if counts[expected <= 0].any():
-        return -math.inf
-    return log_p_chi_square(*pearson(counts, expected))
+    if len(wanted) == 1:
+        return 0.0
+    statistic = float(((observed - wanted) ** 2 / wanted).sum())
+    value = float(chi2.logsf(statistic, len(wanted) - 1))
+    return value if math.isfinite(value) else -statistic / 4
 
 
 def ratio_lower_bounds(
@@ -85,7 +48,7 @@ def ratio_lower_bounds(
 
     Clopper and Pearson's: a lower bound on p of ``counts`` in ``trials`` and an upper bound on q of ``other`` in
     ``other_trials``, each at alpha/2. Arrays of one shape.
-    """
+    """  # fmt: skip
     from scipy.special import betaincinv
 
     with np.errstate(divide="ignore"):

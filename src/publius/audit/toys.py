@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final, final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,26 +20,12 @@ FAMILY_ALPHA: Final = 1e-6
 """The level of all tests of one family together."""
 
 
-@final
-@dataclass(frozen=True)
-class World:
-    """A vocabulary in one or two dimensions and an epsilon.
-
-    Attributes:
-        name: layout, dimension, words and epsilon, for messages.
-        embeddings: the vocabulary.
-        epsilon: per unit of distance.
-
-    """
+class World(NamedTuple):
+    """A public vocabulary, what messages call it, and an epsilon per unit of distance."""
 
     name: str
     embeddings: Embeddings
     epsilon: float
-
-    @property
-    def vectors(self) -> Float64Array:
-        """The words' vectors as they are stored, in float64."""
-        return np.asarray(self.embeddings.vectors, np.float64)
 
 
 def small_embeddings(vectors: Float64Array, name: str) -> Embeddings:
@@ -69,10 +53,6 @@ def worlds(
     return found
 
 
-def _scattered(rng: Generator, size: int, dimension: int) -> Float64Array:
-    return rng.standard_normal((size, dimension))
-
-
 def _clustered(rng: Generator, size: int, dimension: int) -> Float64Array:
     centers = 2 * rng.standard_normal((2, dimension))
     return centers[np.arange(size) % 2] + 0.1 * rng.standard_normal((size, dimension))
@@ -81,8 +61,7 @@ def _clustered(rng: Generator, size: int, dimension: int) -> Float64Array:
 def _on_grid(rng: Generator, size: int, dimension: int) -> Float64Array:
     """Points of a square grid: vertices where four cells meet."""
     side = int(np.ceil(size ** (1 / dimension)))
-    axes = np.meshgrid(*[np.arange(side) * 0.75] * dimension)
-    points = np.stack(axes, axis=-1).reshape(-1, dimension)
+    points = np.stack(np.meshgrid(*[np.arange(side) * 0.75] * dimension), axis=-1).reshape(-1, dimension)
     return np.asarray(points[rng.permutation(len(points))[:size]], np.float64)
 
 
@@ -95,19 +74,16 @@ def _nearly_equal(rng: Generator, size: int, dimension: int) -> Float64Array:
 
 def _in_row(rng: Generator, size: int, dimension: int) -> Float64Array:
     """On one line: in two dimensions every cell is a strip."""
-    direction = np.ones(dimension) / np.sqrt(dimension)
-    return np.asarray(np.sort(rng.standard_normal(size))[:, None] * direction)
+    return np.asarray(np.sort(rng.standard_normal(size))[:, None] * np.ones(dimension) / np.sqrt(dimension))
 
 
-LAYOUTS: Mapping[str, Callable[[Generator, int, int], Float64Array]] = MappingProxyType(
-    {
-        "scattered": _scattered,
-        "clustered": _clustered,
-        "grid": _on_grid,
-        "nearly-equal": _nearly_equal,
-        "row": _in_row,
-    }
-)
+LAYOUTS: Final[dict[str, Callable[[Generator, int, int], Float64Array]]] = {
+    "scattered": lambda rng, size, dimension: rng.standard_normal((size, dimension)),
+    "clustered": _clustered,
+    "grid": _on_grid,
+    "nearly-equal": _nearly_equal,
+    "row": _in_row,
+}
 
 
 def sharp_world(exponent: float = 2.5) -> World:
@@ -141,15 +117,10 @@ def word_counts(mechanism: Kernel, inputs: IndexArray, each: int, key: RunKey, n
     return counts
 
 
-@final
-@dataclass(frozen=True)
-class Ratios:
-    """Certified lower bounds on ln P(w|x) - ln P(w|x') beside epsilon*d(x, x').
+class Ratios(NamedTuple):
+    """Lower bounds on ln P(w|x) - ln P(w|x') beside epsilon*d(x, x'): the largest difference, and quotient.
 
-    Attributes:
-        excess: the largest lower bound minus epsilon*d; above 0 refutes the guarantee.
-        tightness: the largest quotient of the two.
-
+    An ``excess`` above 0 refutes the guarantee.
     """
 
     excess: float

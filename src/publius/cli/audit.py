@@ -78,9 +78,7 @@ def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
         made = [] if names else list(checks())
         for name in names or registry.names():
             verdicts = list(check_laws(partial(_made, name), seed=seed))
-            faults = [
-                f"{each.law}, on {each.vocabulary}: {each.reason}" for each in verdicts if not each.passed
-            ]
+            faults = [f"{each.law}, on {each.vocabulary}: {each.reason}" for each in verdicts if each.reason]
             laws = len({each.law for each in verdicts})
             said = (
                 faults[0]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, pairwise, repeat
 from types import MappingProxyType
-from typing import NoReturn, Protocol, cast, final, get_args
+from typing import NoReturn, cast, final, get_args
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class Bag:
     def from_text(
         cls,
         text: str,
-        vocabulary: Vocabulary | TokenizedVocabulary,
+        vocabulary: Vocabulary,
         *,
         length: int | None = None,
         unknown: UnknownPolicy = TextSettings.unknown,
@@ -146,28 +146,13 @@ def _alphabet(vocabulary: IndexedVocabulary) -> tuple[list[str], IndexArray]:
 
 def _checked(counts: Mapping[str, int]) -> dict[str, int]:
     """``counts`` sorted by word; an error shows neither words nor their number in the text."""
-    plain = {*map(type, counts)} <= {str} and {*map(type, counts.values())} <= {int}
-    if plain and "" not in counts and min(counts.values(), default=1) >= 1:  # nearly always, and quicker
-        return {word: counts[word] for word in sorted(counts)}
-    for word, count in counts.items():
-        if not isinstance(word, str) or not word:
-            raise UsageError(f"a word of a Bag must be a string that is not empty; one is {_kind(word)}")
-        if type(count) is not int or count < 1:
-            raise UsageError(f"a count of a Bag must be a whole number from 1; one is {_kind(count)}")
-    return dict(sorted((str(word), count) for word, count in counts.items()))
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, str):
-        return "a string" if value else "an empty string"
-    return str(value) if type(value) is int else f"of type {type(value).__name__}"
-
-
-class TokenizedVocabulary(Vocabulary, Protocol):
-    """A vocabulary that says which `publius.text.tokenizer.Profile` its words follow, as `Embeddings` does."""
-
-    @property
-    def tokenizer(self) -> str: ...  # noqa: D102
+    if not {*map(type, counts)} <= {str} or "" in counts:
+        counts = {str(word) if isinstance(word, str) else "": count for word, count in counts.items()}
+        if "" in counts:
+            raise UsageError("a word of a Bag must be a string that is not empty")
+    if not {*map(type, counts.values())} <= {int} or min(counts.values(), default=1) < 1:
+        raise UsageError("a count of a Bag must be a whole number from 1")
+    return {word: counts[word] for word in sorted(counts)}
 
 
 @final
@@ -240,7 +225,8 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Betwee
     No more of the text is cut into words than the first N need; ``keep`` changes none of them. `UnknownWordError` under
     "reject".
     """
-    if keep == "none" and encoding.unknown != "keep" and hasattr(vocabulary, "unknown_index"):
+    placed = cast(IndexedVocabulary, vocabulary) if hasattr(vocabulary, "unknown_index") else None
+    if placed and keep == "none" and encoding.unknown != "keep":
         return words_of_all([text], vocabulary, encoding)[0]
     words: list[str] = []
     between: list[tuple[int, str]] = []
@@ -253,7 +239,10 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Betwee
         if strange and encoding.unknown == "drop":
             dropped += 1
             continue
-        words.append(UNKNOWN if strange and encoding.unknown != "keep" else str(word))
+        if strange:
+            words.append(str(word) if encoding.unknown == "keep" else UNKNOWN)
+        else:  # as the vocabulary writes it, which may be with capitals
+            words.append(placed.vocabulary[placed.places[word]] if placed else str(word))
         if len(words) == encoding.length:
             break
     if unknown and encoding.unknown == "reject":

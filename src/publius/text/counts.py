@@ -69,9 +69,14 @@ def count_matrix(
     from scipy.sparse import csr_array
 
     rows = word_places(texts, words, profile=profile, stop_words=stop_words)
+    n, width = len(texts), max(1, len(words))
     known = rows.flat != NOWHERE
-    starts: IndexArray = np.concatenate([[0], np.cumsum(known)])[rows.starts]
-    places = rows.flat[known]
-    found = csr_array((np.ones(len(places), np.int64), places, starts), shape=(len(texts), len(words)))
-    found.sum_duplicates()
+    keys = np.repeat(np.arange(n) * width, np.diff(rows.starts))[known] + rows.flat[known]
+    keys.sort()  # quicker than scipy's sort row by row
+    firsts = np.flatnonzero(np.diff(keys, prepend=-1))
+    counts: IndexArray = np.diff(firsts, append=len(keys))
+    starts = np.searchsorted(keys[firsts], np.arange(n + 1) * width)
+    places = keys[firsts] - np.repeat(np.arange(n) * width, np.diff(starts))
+    found = csr_array((counts, places, starts), shape=(n, len(words)))
+    found.has_canonical_format = True
     return found

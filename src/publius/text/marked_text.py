@@ -13,7 +13,7 @@ from typing import Literal, final
 import regex
 
 from publius.text.bag import Encoding
-from publius.text.tokenizer import Unknown, Vocabulary, lookup_token, normalize, word_spans
+from publius.text.tokenizer import Unknown, Vocabulary, lookup, normalize, word_spans
 
 Kind = Literal["word", "unknown", "stop", "gap", "beyond"]
 
@@ -54,16 +54,11 @@ def tokens_of(text: str, vocabulary: Vocabulary, encoding: Encoding) -> Iterator
 
 
 def _token(part: str, vocabulary: Vocabulary, encoding: Encoding) -> Token:
-    normal, profile, stops = normalize(part), encoding.profile, encoding.stop_words
-    pieces = (normal[start:end] for start, end in word_spans(normal))
-    found = [
-        word for each in pieces for word in lookup_token(each, vocabulary, profile=profile, stop_words=stops)
-    ]
+    found = list(lookup(part, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words))
     if not found:
         return Token(part, "stop")
-    return Token(
-        part, "word" if any(type(word) is not Unknown for word in found) else "unknown", tuple(found)
-    )
+    known = any(type(word) is not Unknown for word in found)
+    return Token(part, "word" if known else "unknown", tuple(found))
 
 
 def _stretches(text: str) -> Iterator[tuple[str, bool]]:

@@ -21,9 +21,6 @@ UNSPACED: Final = regex.compile(
 """A run of characters of these scripts."""
 
 _END: Final = "\n"  # stands in no run, and no word reaches beyond it
-_LETTER: Final = regex.compile(r"\p{L}")
-_READ: Final = 2_000  # characters of a text that are looked at
-_SOME: Final = 0.1
 
 
 @cache
@@ -65,10 +62,3 @@ def segments(runs: Sequence[str]) -> list[list[str]]:
         else:
             found[-1].append(word)
     return found
-
-
-def is_unspaced(text: str) -> bool:
-    """Whether at least a tenth of the letters at the beginning of ``text`` are of scripts without spaces."""
-    start = text[:_READ]
-    unspaced = 0 if start.isascii() else sum(len(run.group()) for run in UNSPACED.finditer(start))
-    return unspaced > 0 and unspaced >= _SOME * len(_LETTER.findall(start))

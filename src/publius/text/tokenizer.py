@@ -18,7 +18,8 @@ from typing import Final, Literal, Protocol, final
 
 import regex
 
-from publius.errors import DataError, StorageError, UsageError, extra
+from publius.errors import DataError, UsageError, extra
+from publius.files.reading import read_bytes_limited
 from publius.settings import ENGLISH, STOP_WORD_LANGUAGES, Between, TextSettings
 from publius.text.normal_form import composed, cut
 from publius.text.segmentation import UNSPACED, check_segmentation, segmentation_version, segments
@@ -245,13 +246,6 @@ def lookup(
     return (word for word in found if type(word) is not UnprotectedToken or word in PLAIN_MARKS)
 
 
-def lookup_token(token: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords) -> list[str]:
-    """As `lookup`, of one word as it stands in a normalized text."""
-    chosen = profile_named(profile)
-    tokens = _segmented([token]) if chosen.segmented else [token]
-    return list(_lookup(tokens, vocabulary, stop_words.words, _fallbacks(chosen)))
-
-
 def _lookup(
     tokens: Iterable[str],
     vocabulary: Container[str],
@@ -355,15 +349,7 @@ def words_in_file(path: str | Path, what: str) -> frozenset[str]:
 
     `StorageError` where the file cannot be read, `DataError`, naming the line, where it is no list.
     """
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a path"
-        raise StorageError(f"cannot read {what} {str(path)!r}: {reason}") from None
-    if len(data) > _MOST_BYTES:
-        raise DataError(f"{what} has more than {_MOST_BYTES:,} bytes: give one word a line")
-    return _parse(data, what)
+    return _parse(read_bytes_limited(path, _MOST_BYTES), what)
 
 
 def _parse(data: bytes, where: str) -> frozenset[str]:
