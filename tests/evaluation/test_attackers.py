@@ -9,10 +9,12 @@ from made_texts import LINE, Small, authors_texts
 
 from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.attackers import (
+    BLANK,
     KINDS,
     STANDARD,
     checked_names,
     fitted,
+    joined,
     make_attacker,
     naming,
     scores_of,
@@ -26,7 +28,7 @@ from publius.evaluation.attackers.informed import (
 )
 from publius.evaluation.attackers.koppel import Koppel, inner_grams
 from publius.evaluation.attackers.likelihood import Likelihood
-from publius.evaluation.attackers.transport import BLANK, Transport, joined
+from publius.evaluation.attackers.transport import Transport
 from publius.noise.randomness import seeded_rng
 
 TEXTS = authors_texts(authors=4, each=3, topics=2, words=40)

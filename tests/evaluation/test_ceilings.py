@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from made_texts import LINE, Small, bag_laws
 
 from publius.evaluation import worst_case
-from publius.evaluation.attackers import KINDS, scores_of, told_of
-from publius.evaluation.attackers.transport import inside
+from publius.evaluation.attackers import KINDS, inside, joined, scores_of, told_of
 from publius.evaluation.corpus import Text, split
 from publius.evaluation.labels import by_other_texts, evaluate_labels
 from publius.evaluation.records import Setting
@@ -40,8 +39,6 @@ def evaluation_of(texts, epsilon, attackers, folds=3):
 
 def prepared(texts, epsilon, attackers):
     """An evaluation as far as it is before it counts, and what one setting makes of the texts, without draws."""
-    from publius.evaluation.attackers.transport import joined
-
     evaluation, words = evaluation_of(texts, epsilon, attackers)
     protected = Protected(Setting("small", epsilon), words, 0)
     protected.__dict__["lifted"] = type(

@@ -18,8 +18,8 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.errors import DataError, UsageError
 from publius.evaluation import worst_case
-from publius.evaluation.attackers import fitted, make_attacker, scores_of
-from publius.evaluation.attackers.transport import Transport, inside, joined, replaced
+from publius.evaluation.attackers import fitted, inside, joined, make_attacker, replaced, scores_of
+from publius.evaluation.attackers.transport import Transport
 from publius.evaluation.corpus import Dataset
 from publius.evaluation.records import CLEAR, COLUMNS, Attempt, Setting, attempt
 from publius.evaluation.run import Words, changed_share, check_least_words, named_shares

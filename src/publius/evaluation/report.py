@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from publius.evaluation.records import ABOUT, CLEAR, COLUMNS, TOLD, Attempt, Results, Setting, encoded
+from publius.evaluation.records import (
+    ABOUT,
+    CLEAR,
+    COLUMNS,
+    TOLD,
+    Attempt,
+    Results,
+    Setting,
+    Verdict,
+    encoded,
+)
 from publius.evaluation.verdict import REASONS
 from publius.files import AnyPath, new_folder, write_file
 from publius.privacy.promise import percent
@@ -32,29 +42,22 @@ def write(results: Results, folder: AnyPath) -> None:
 
 def headline(results: Results) -> str:
     """What was found, in one sentence."""
-    named = strongest(results.attackers, focus(results))
     if results.kind == "summary":
         return str(results.facts["membership"]["sentence"])
+    named = strongest(results.attackers, focus(results))
     if named is None:
-        verdict = results.verdicts[0]
-        takes = "no number is enough" if verdict.needed is None else f"about {verdict.needed:,} needed"
-        return f"Inconclusive: {verdict.tested:,} authors tested, {takes}."
+        return f"Inconclusive: {_too_few(results.verdicts[0])}."
+    texts = f"{named.texts:,} texts by {named.authors:,} authors"
     if results.kind == "paper":
-        return f"Table 1 of the paper on {named.texts:,} texts by {named.authors:,} authors of {results.facts['length']} words."
-    of = f"of {named.texts:,} texts by {named.authors:,} authors"
+        return f"Table 1 of the paper on {texts} of {results.facts['length']} words."
+    found, anyway = percent(named.identified.value), f"{percent(named.baseline.value)} is known anyway."
     if results.as_is:
-        return (
-            f"As they are, the authors {of} are identified for {percent(named.identified.value)}, where "
-            f"{percent(named.baseline.value)} is known anyway."
-        )
+        return f"As they are, the authors of {texts} are identified for {found}, where {anyway}"
     setting = "clear text" if named.setting == CLEAR else f"epsilon {named.epsilon:g}"
-    clear = (
-        "" if named.clear is None or named.setting == CLEAR else f", {percent(named.clear.value)} unprotected"
-    )
-    start = f"{results.verdict}: at" if results.verdict else "At"
+    clear = named.clear is None or named.setting == CLEAR or f", {percent(named.clear.value)} unprotected"
     return (
-        f"{start} {setting} the strongest attacker identifies the author for {percent(named.identified.value)} {of}"
-        f"{clear}; {percent(named.baseline.value)} is known anyway."
+        f"{f'{results.verdict}: at' if results.verdict else 'At'} {setting} the strongest attacker identifies the author "
+        f"for {found} of {texts}{'' if clear is True else clear}; {anyway}"
     )
 
 
@@ -114,201 +117,169 @@ def curve(results: Results) -> list[dict[str, Any]]:
         named = strongest(results.attackers, setting)
         topics = [each for each in results.attackers if each.setting == setting and each.task == "topic"]
         best = max(topics, key=lambda each: each.identified.value, default=None)
-        verdict = next((each for each in results.verdicts if each.setting == setting), None)
+        answers = [each.answer for each in results.verdicts if each.setting == setting]
         if named is not None:
-            rows.append(
-                {
-                    "setting": setting,
-                    "identified": named.identified,
-                    "advantage": named.advantage,
-                    "baseline": named.baseline,
-                    "topic": None if best is None else best.identified,
-                    "answer": "" if verdict is None else verdict.answer,
-                }
-            )
+            rows.append({
+                "setting": setting, "identified": named.identified, "advantage": named.advantage,
+                "baseline": named.baseline, "topic": best and best.identified, "answer": "".join(answers),
+            })  # fmt: skip
     return rows
 
 
 def page_facts(results: Results) -> dict[str, Any]:
     """The facts of the report's page."""
-    is_paper = results.kind == "paper"
-    setting, rows = focus(results), curve(results)
-    series = _series(rows)
-    shown = [each for each in main_attempts(results) if each.task == "author"]
+    paper, as_is, facts = results.kind == "paper", results.as_is, results.facts
+    series = _series(curve(results))
+    main = main_attempts(results)
     return {
-        "warning": "For the curator alone: it describes private texts." if results.as_is else None,
-        "title": {"as-is": "Texts as they are, attacked", "paper": "The paper's experiment"}.get(
-            results.kind, "Evaluation"
-        ),
+        "warning": "For the curator alone: it describes private texts." if as_is else None,
+        "title": {"as-is": "Texts as they are, attacked", "paper": "The paper's experiment"}.get(results.kind, "Evaluation"),
         "headline": headline(results),
-        "paper": paper_rows(results) if is_paper else None,
+        "paper": paper_rows(results) if paper else None,
         "columns": COLUMNS,
         "texts": results.data.get("attacked", 0),
-        "length": results.facts.get("length"),
-        "columns_said": "; ".join(f"{name}: {said}" for name, said in ABOUT.items()) + "."
-        if is_paper
-        else "",
-        "words_said": _paper_words(results) if is_paper else "",
+        "length": facts.get("length"),
+        "columns_said": "; ".join(f"{name}: {said}" for name, said in ABOUT.items()) + ".",
+        "words_said": _paper_words(facts) if paper else "",
         "curve": series,
         "curve_log": bool(series) and all(point["x"] > 0 for each in series for point in each["points"]),
-        "dots": [_dot(each, results.kind) for each in shown],
-        "legend": [_LEGEND[0], _LEGEND[2]] if results.as_is else _LEGEND,
-        "dots_said": f"{setting.name.capitalize()}, with 95 % intervals.",
+        "dots": [_dot(each, as_is) for each in main if each.task == "author"],
+        "legend": [_LEGEND[0], _LEGEND[2]] if as_is else _LEGEND,
+        "dots_said": f"{focus(results).name.capitalize()}, with 95 % intervals.",
         "mechanisms": len({each.mechanism for each in results.attackers} - {None}),
         "verdict": results.verdict or "",
         "verdicts": [
-            {
-                "setting": each.setting.name,
-                "answer": each.answer,
-                "reason": REASONS[each.reason],
-                "decided": _decided(each),
-            }
+            {"setting": each.setting.name, "answer": each.answer, "reason": REASONS[each.reason], "decided": _decided(each)}
             for each in results.verdicts
         ],
         "told": "; ".join(f"{name}: {said}" for name, said in TOLD.items()),
-        "main": main_attempts(results),
+        "main": main,
         "attempts": results.attackers,
-        "scope": "Measured on these public texts; other texts may differ."
-        if not results.as_is
-        else "Measured on these texts.",
-        "neighbours": results.facts.get("neighbours", []),
-        "first_words": results.facts.get("first_words", {}),
-        "tables": _tables(results),
+        "scope": "Measured on these texts." if as_is else "Measured on these public texts; other texts may differ.",
+        "neighbours": facts.get("neighbours", []),
+        "first_words": facts.get("first_words", {}),
+        "tables": [(f"Labels: {name}", _label_rows(each)) for name, each in facts.get("labels", {}).items()],
         "command": results.command,
         "facts": _lines(results),
-    }
+    }  # fmt: skip
 
 
 def _series(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of the first mechanism: points over epsilon."""
-    first = next((row["setting"].mechanism for row in rows if row["setting"] != CLEAR), None)
-    own = sorted(
-        (row for row in rows if row["setting"].mechanism == first and first is not None),
-        key=lambda row: row["setting"].epsilon,
-    )
-    if len(own) < 2:
-        return []
-
-    def points(what: str) -> list[dict[str, Any]]:
-        return [
-            {"x": row["setting"].epsilon, "y": row[what].value, "low": row[what].low, "high": row[what].high}
-            for row in own
-            if row[what] is not None
-        ]
-
-    made = [
-        {"name": "identified", "tone": "a", "points": points("identified")},
-        {"name": "topics right", "tone": "b", "points": points("topic")},
-        {"name": "baseline", "tone": "c", "points": [{"x": row["setting"].epsilon, "y": row["baseline"].value} for row in own]},
-    ]  # fmt: skip
-    return [each for each in made if each["points"]]
+    """Of the first mechanism: points over epsilon, where there are several."""
+    own = [row for row in rows if row["setting"] != CLEAR]
+    own = [row for row in own if row["setting"].mechanism == own[0]["setting"].mechanism]
+    own.sort(key=lambda row: float(row["setting"].epsilon))
+    made = []
+    for name, tone, what in (
+        ("identified", "a", "identified"),
+        ("topics right", "b", "topic"),
+        ("baseline", "c", "baseline"),
+    ):
+        points: list[dict[str, float]] = [
+            {"x": row["setting"].epsilon, "y": row[what].value}
+            | ({} if what == "baseline" else {"low": row[what].low, "high": row[what].high})
+            for row in own if row[what] is not None
+        ]  # fmt: skip
+        if points:
+            made.append({"name": name, "tone": tone, "points": points})
+    return made if len(own) > 1 else []
 
 
-def _dot(each: Attempt, kind: str) -> dict[str, Any]:
-    marks = [
-        {
-            "value": each.identified.value,
-            "low": each.identified.low,
-            "high": each.identified.high,
-            "tone": "a",
-        }
-    ]
-    if each.clear is not None and kind != "as-is":
-        marks.append({"value": each.clear.value, "low": each.clear.low, "high": each.clear.high, "tone": "b"})
-    marks.append({"value": each.baseline.value, "tone": "c"})
-    return {"label": each.attacker, "marks": marks}
+def _dot(each: Attempt, as_is: bool) -> dict[str, Any]:
+    shown = [(each.identified, "a"), *([] if as_is or each.clear is None else [(each.clear, "b")])]
+    marks = [{"value": one.value, "low": one.low, "high": one.high, "tone": tone} for one, tone in shown]
+    return {"label": each.attacker, "marks": [*marks, {"value": each.baseline.value, "tone": "c"}]}
 
 
-def _decided(verdict: Any) -> str:
+def _too_few(verdict: Verdict) -> str:
+    takes = "no number is enough" if verdict.needed is None else f"about {verdict.needed:,} needed"
+    return f"{verdict.tested:,} authors tested, {takes}"
+
+
+def _decided(verdict: Verdict) -> str:
     if verdict.reason == "too-few":
-        takes = "no number is enough" if verdict.needed is None else f"about {verdict.needed:,} needed"
-        return f"{verdict.tested:,} authors tested, {takes}"
-    said = [
+        return _too_few(verdict)
+    return "; ".join(
         f"{each.attacker}: {each.limit.replace('_', ' ')} {percent(each.value)}, found {share(each.found)}"
         for each in verdict.checks
-        if each.answer == verdict.answer or verdict.answer == "INCONCLUSIVE"
+        if verdict.answer in (each.answer, "INCONCLUSIVE")
+    )
+
+
+def _label_rows(facts: dict[str, Any]) -> list[list[str]]:
+    """What labels say of texts in one setting."""
+    named = facts["text_named"]
+    return [
+        ["Labels changed by noise", percent(facts["noise_changes"])],
+        ["The right text picked from its row by who knows all texts", percent(named["mean"])],
+        ["... at most, for any text", percent(named["at_most"], up=True)],
+        ["... by guessing", percent(named["by_guessing"])],
+        *([f"Right for {label}", percent(right)] for label, right in facts["accuracy_by_label"].items()),
     ]
-    return "; ".join(said)
-
-
-def _tables(results: Results) -> list[tuple[str, list[list[str]]]]:
-    """What labels say of texts, by setting."""
-    found = []
-    for name, each in results.facts.get("labels", {}).items():
-        named = each["text_named"]
-        rows = [
-            ["Labels changed by noise", percent(each["noise_changes"])],
-            ["The right text picked from its row by who knows all texts", percent(named["mean"])],
-            ["... at most, for any text", percent(named["at_most"], up=True)],
-            ["... by guessing", percent(named["by_guessing"])],
-            *([f"Right for {label}", percent(share)] for label, share in each["accuracy_by_label"].items()),
-        ]
-        found.append((f"Labels: {name}", rows))
-    return found
 
 
 def _lines(results: Results) -> list[str]:
     data = results.data
-    lines = [
-        f"Texts: {data.get('attacked', 0):,} attacked, {data.get('known', 0):,} known; {data.get('split', '')}."
+    return [
+        f"Texts: {data.get('attacked', 0):,} attacked, {data.get('known', 0):,} known; {data.get('split', '')}.",
+        *(f"{each.get('name')}: sha256 {each.get('sha256', '')[:16]}" for each in results.public),
+        *(f"File: sha256 {digest[:16]}" for digest in data.get("sha256", [])),
+        *(
+            f"Words changed at {name}: {percent(each)}"
+            for name, each in results.facts.get("changed", {}).items()
+        ),
+        f"Publius {results.publius_version}",
     ]
-    lines += [f"{each.get('name')}: sha256 {each.get('sha256', '')[:16]}" for each in results.public]
-    lines += [f"File: sha256 {digest[:16]}" for digest in data.get("sha256", [])]
-    lines += [
-        f"Words changed at {name}: {percent(share)}"
-        for name, share in results.facts.get("changed", {}).items()
-    ]
-    return [*lines, f"Publius {results.publius_version}"]
 
 
 def paper_rows(results: Results) -> list[dict[str, Any]]:
-    """The rows of Table 1: epsilon, four cells with how many are correct, and the share of words changed."""
+    """The rows of Table 1: epsilon, four cells with how many are correct and limits, and the share of words changed."""
     rows = []
     for setting in dict.fromkeys(each.setting for each in results.attackers):
         own = {each.attacker: each for each in results.attackers if each.setting == setting}
         cells = [
-            dict(zip(("correct", "low", "high"), correct(own[column]), strict=True)) for column in COLUMNS
-        ]
-        cells = [{name: round(value, 1) for name, value in cell.items()} for cell in cells]
-        rows.append(
-            {
-                "epsilon": "none" if setting.epsilon is None else f"{setting.epsilon:g}",
-                "cells": cells,
-                "changed": results.facts["changed"][setting.name],
-            }
-        )
+            {name: each.texts * getattr(each.identified, end)
+             for name, end in (("correct", "value"), ("low", "low"), ("high", "high"))}
+            for each in (own[column] for column in COLUMNS)
+        ]  # fmt: skip
+        rows.append({
+            "epsilon": "none" if setting.epsilon is None else f"{setting.epsilon:g}", "exact": cells,
+            "cells": [{name: round(value, 1) for name, value in cell.items()} for cell in cells],
+            "changed": results.facts["changed"][setting.name],
+        })  # fmt: skip
     return rows
 
 
-def _paper_words(results: Results) -> str:
-    facts = results.facts
+def _paper_words(facts: dict[str, Any]) -> str:
     said = f"DRtopic is {facts['topical']}"
     if "validation" in facts:
         said += f", right for {percent(facts['validation'])} of {facts['validation_texts']:,} training texts held out"
-    passing = (
-        f" Words without a vector ({percent(facts['unknown_share'])}) pass unchanged, as in the paper."
-        if facts["unknown_words_pass"]
-        else " Every word is protected."
-    )
-    return f"{said}.{passing}"
+    if facts["unknown_words_pass"]:
+        share = percent(facts["unknown_share"])
+        return f"{said}. Words without a vector ({share}) pass unchanged, as in the paper."
+    return f"{said}. Every word is protected."
 
 
 def table_tex(results: Results) -> str:
     """The main table as LaTeX; Table 1 where the paper's protocol ran."""
-    if results.kind == "paper":
-        return _paper_tex(results.attackers)
-    lines = [
-        "% 95 % intervals in which authors are what is sampled.", r"\begin{tabular}{llrrrr}", r"\hline",
-        r"attacker & knows & $\varepsilon$ & identified & baseline & advantage \\", r"\hline",
+    said, form = "% 95 % intervals in which authors are what is sampled.", "llrrrr"
+    head = ["attacker", "knows", r"$\varepsilon$", "identified", "baseline", "advantage"]
+    rows = [
+        [f"{each.attacker}{' (topics)' if each.task == 'topic' else ''}".replace("_", r"\_"), each.knows,
+         "none" if each.epsilon is None else f"{each.epsilon:g}", _tex(each.identified), f"{each.baseline.value:.3f}",
+         _tex(each.advantage)]
+        for each in results.attackers
     ]  # fmt: skip
-    for each in results.attackers:
-        name = f"{each.attacker} (topics)" if each.task == "topic" else each.attacker
-        cells = [
-            name.replace("_", r"\_"), each.knows, "none" if each.epsilon is None else f"{each.epsilon:g}",
-            _tex(each.identified), f"{each.baseline.value:.3f}", _tex(each.advantage),
-        ]  # fmt: skip
-        lines.append(" & ".join(cells) + r" \\")
-    return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
+    if results.kind == "paper":
+        said = f"% Correct of {results.attackers[0].texts} texts, with 95 % intervals in which authors are what is sampled."
+        form, head = "lrrrr", [r"$\varepsilon$", *COLUMNS]
+        rows = [
+            [row["epsilon"], *(f"{c['correct']:.3g} [{c['low']:.1f}, {c['high']:.1f}]" for c in row["exact"])]
+            for row in paper_rows(results)
+        ]
+    lines = [" & ".join(row) + r" \\" for row in [head, *rows]]
+    top, rest = [said, rf"\begin{{tabular}}{{{form}}}", r"\hline", lines[0], r"\hline"], lines[1:]
+    return "\n".join([*top, *rest, r"\hline", r"\end{tabular}", ""])
 
 
 def _tex(each: Any) -> str:
@@ -319,29 +290,3 @@ def share(each: Any, *, plain: bool = False) -> str:
     """A share as a percentage with its 95 % interval."""
     limits = "" if plain else f" ({percent(each.low)} to {percent(each.high)})"
     return f"{percent(each.value)}{limits}"
-
-
-def correct(found: Attempt) -> tuple[float, float, float]:
-    """How many of the texts an attempt has right, with the limits of its 95 % interval."""
-    each = found.identified
-    return found.texts * each.value, found.texts * each.low, found.texts * each.high
-
-
-def _paper_tex(attempts: Sequence[Attempt]) -> str:
-    """Table 1 as LaTeX: correct of all texts, each with its 95 % interval."""
-    texts = attempts[0].texts
-    lines = [
-        "% Correct of " + f"{texts} texts, with 95 % intervals in which authors are what is sampled.",
-        r"\begin{tabular}{l" + "r" * len(COLUMNS) + "}",
-        r"\hline",
-        " & ".join(["$\\varepsilon$", *COLUMNS]) + r" \\",
-        r"\hline",
-    ]
-    for setting in dict.fromkeys(each.setting for each in attempts):
-        own = {each.attacker: each for each in attempts if each.setting == setting}
-        row = ["none" if setting.epsilon is None else f"{setting.epsilon:g}"]
-        for column in COLUMNS:
-            value, low, high = correct(own[column])
-            row.append(f"{value:.3g} [{low:.1f}, {high:.1f}]")
-        lines.append(" & ".join(row) + r" \\")
-    return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])

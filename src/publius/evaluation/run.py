@@ -19,8 +19,11 @@ from publius.evaluation.attackers import (
     WORST_CASE,
     base_name,
     fitted,
+    inside,
+    joined,
     make_attacker,
     naming,
+    replaced,
     scores_of,
     tasks_of,
     told_of,
@@ -57,24 +60,19 @@ class Words:
     stop_words: str = "english"
     metric: Any = "euclidean"
 
-    def encoding(self, length: int | None = None) -> Encoding:
-        """How a text is read: all of its words, or its first ``length``."""
-        return Encoding.of(
+    def words(self, text: str, length: int | None = None) -> list[str]:
+        """The words of a text in its order, at most ``length``."""
+        encoding = Encoding.of(
             self.embeddings.tokenizer,
             length=length,
             unknown=self.unknown,
             stop_words=self.stop_words,
             padded=False,
         )
-
-    def words(self, text: str, length: int | None = None) -> list[str]:
-        """The words of a text in its order, at most ``length``."""
-        return list(words_of(text, self.embeddings, self.encoding(length)).words)
+        return list(words_of(text, self.embeddings, encoding).words)
 
     def clear(self, text: str) -> str:
         """What a release would be without noise, as attackers read it: the first N words, sorted."""
-        from publius.evaluation.attackers.transport import joined
-
         return joined(sorted(self.words(text, self.length)))
 
 
@@ -122,8 +120,6 @@ class Protected:
 
     def released(self, texts: Sequence[Text], draw: int) -> list[str]:
         """Each text as released, or as its own first N words, as attackers read it."""
-        from publius.evaluation.attackers.transport import joined
-
         if self.kernel is None:
             return [self.words.clear(text.text) for text in texts]
         found = self.lifted.protect(
@@ -142,8 +138,6 @@ class Protected:
 
     def copy(self, words: Sequence[str], name: str) -> str:
         """A known text as an adaptive attacker's own draw of the mechanism makes it, all of its words."""
-        from publius.evaluation.attackers.transport import inside, joined, replaced
-
         embeddings = self.words.embeddings
         drawn = self.transition.sample(inside(words, embeddings), RunKey.seeded(self.seed).rng(name))
         return joined(replaced(words, drawn, embeddings))
@@ -165,11 +159,10 @@ class Evaluation:
     draws: int = 1
     seed: int = 0
     changed: dict[str, float] = field(default_factory=dict)
+    _distances: dict[str, Float64Array] = field(default_factory=dict)
 
     def run(self) -> list[Attempt]:
         """One record for each attacker, what it is told, and setting; clear text first."""
-        from publius.evaluation.attackers.transport import joined
-
         data, attempts = self.data, list[Attempt]()
         check_least_words(self.attackers, data, self.words)
         clear = Protected(CLEAR, self.words, self.seed)
@@ -217,11 +210,13 @@ class Evaluation:
 
     def _copies(self, protected: Protected) -> list[list[str]]:
         """The known texts as adaptive attackers learn them."""
-        from publius.evaluation.attackers.transport import inside
+        from publius.evaluation.attackers.informed import EstimatedTransition
 
         if protected.kernel is None or not any(name.startswith(ADAPTIVE) for name in self.attackers):
             return []
-        if not protected.transition.exact:  # the same rows serve them and the informed attacker
+        if isinstance(
+            protected.transition, EstimatedTransition
+        ):  # the same rows serve them and the informed attacker
             distinct = sorted({word for words in self._known for word in words})
             protected.transition.prepare(np.unique(inside(distinct, self.words.embeddings)))
         return [
@@ -238,10 +233,6 @@ class Evaluation:
         every = (*data.known, *data.teaching)
         return [n for n in (*known, *range(len(data.known), len(every))) if every[n].topic is not None]
 
-    def _labels(self, learned: Sequence[int], task: str) -> list[str]:
-        every = (*self.data.known, *self.data.teaching)
-        return [(every[n].author if task == "author" else every[n].topic) or "" for n in learned]
-
     def _model(
         self, name: str, task: str, fold: int | None, learned: list[int], protected: Protected, copies: list[list[str]]
     ) -> Any:  # fmt: skip
@@ -249,7 +240,8 @@ class Evaluation:
         from publius.evaluation.attackers.informed import Informed
         from publius.evaluation.attackers.likelihood import Likelihood
 
-        labels = self._labels(learned, task)
+        every = (*self.data.known, *self.data.teaching)
+        labels = [_label(every[n], task) for n in learned]
         texts = [self._known_texts[n] for n in learned]
         if name == INFORMED and protected.kernel is not None:
             return fitted(Informed(protected.transition, self.words.embeddings), texts, labels)
@@ -282,15 +274,11 @@ class Evaluation:
         known = [self.data.known[n] for n in learned] if task == "author" else []
         return named_shares(
             classes, scores,
-            [self._truth(place, task) for place in at.tolist()],
+            [_label(self.data.attacked[place], task) for place in at.tolist()],
             [(text.author or "", text.topic) for text in known],
             [self.data.attacked[place].topic for place in at.tolist()] if told_topic else None,
             likelihood=getattr(model, "is_likelihood", False),
         )  # fmt: skip
-
-    def _truth(self, place: int, task: str) -> str:
-        text = self.data.attacked[place]
-        return (text.author if task == "author" else text.topic) or ""
 
     # Records ------------------------------------------------------------------------------------------
 
@@ -299,7 +287,7 @@ class Evaluation:
         ceilings = self._ceilings(protected)
         for (name, task, told), values in hits.items():
             groups = worst_case.group_places(topics if told and topics else [0] * len(values))
-            labels = data.authors if task == "author" else [text.topic or "" for text in data.attacked]
+            labels = [_label(text, task) for text in data.attacked]
             made = attempt(
                 name, [*told_of(name), *["topic"] * told], task, protected.setting, data.authors, values,
                 worst_case.baseline(labels, groups), clear=before.get((name, task, told), values),
@@ -314,18 +302,16 @@ class Evaluation:
     def _ceilings(self, protected: Protected) -> dict[bool, float]:
         """The most that anybody is expected to identify from one row who knows the fold, and with True the topic, too."""
         data, topics = self.data, self.data.topics
-        facts: dict[bool, list[Sequence[object]]] = {False: [[text.fold for text in data.attacked]]}
-        if topics:
-            facts[True] = [*facts[False], topics]
-        exponents = self._exponents(protected)
-        found = {}
-        for told, each in facts.items():
-            groups = worst_case.group_places(*each)
-            found[told] = 1.0
-            if exponents is not None:
-                delta = protected.lifted.guarantee.delta
-                found[told] = worst_case.ceiling_of(exponents, data.authors, groups, delta)
-        return found
+        folds, exponents = [text.fold for text in data.attacked], self._exponents(protected)
+        if exponents is None:
+            return {False: 1.0, True: 1.0}
+        delta = protected.lifted.guarantee.delta
+        return {
+            told: worst_case.ceiling_of(
+                exponents, data.authors, worst_case.group_places(folds, *facts), delta
+            )
+            for told, facts in ((False, ()), *([(True, (topics,))] if topics else []))
+        }
 
     def _exponents(self, protected: Protected) -> Float64Array | None:
         """Of the guarantee between each two attacked texts; None where it says nothing or is too costly to compute."""
@@ -350,10 +336,6 @@ class Evaluation:
             exponents[np.ix_(places, places)] = unit * np.asarray(self._distances[key]) * (1 + 1e-9)
         np.fill_diagonal(exponents, 0.0)
         return exponents
-
-    @cached_property
-    def _distances(self) -> dict[str, Float64Array]:
-        return {}
 
     def _worst_case(self, protected: Protected, ceilings: Mapping[bool, float]) -> list[Attempt]:
         """Who holds the originals: among all attacked texts, or those of the text's topic."""
@@ -383,8 +365,6 @@ class Evaluation:
         return found
 
     def _candidate_scores(self, protected: Protected, chosen: IndexArray, draw: int) -> Float64Array:
-        from publius.evaluation.attackers.transport import inside
-
         whole = [self._whole[n] for n in chosen]
         if protected.kernel is None:
             return _equal_scores(whole)
@@ -398,11 +378,15 @@ class Evaluation:
         return worst_case.distance_scores(texts, released, protected.kernel, rng)
 
     def _tasks(self, name: str) -> list[Task]:
-        every = (*self.data.known, *self.data.teaching)
-        topics = {text.topic for text in every} - {None}
-        able = self.data.topics is not None and len(topics) > 1
-        tasks: tuple[Task, ...] = ("author", "topic")
-        return [task for task in tasks if task in tasks_of(name) and (task == "author" or able)]
+        topics = {text.topic for text in (*self.data.known, *self.data.teaching)} - {None}
+        asked: list[Task] = (
+            ["author", "topic"] if self.data.topics is not None and len(topics) > 1 else ["author"]
+        )
+        return [task for task in asked if task in tasks_of(name)]
+
+
+def _label(text: Text, task: str) -> str:
+    return (text.author if task == "author" else text.topic) or ""
 
 
 def check_least_words(attackers: Sequence[str], data: Dataset, words: Words | AsIs) -> None:

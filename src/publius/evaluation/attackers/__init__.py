@@ -15,6 +15,7 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError, extra, place_of
 from publius.files.user_code import PYTHON, keep_unheard, object_at, unheard
+from publius.text.bag import UNKNOWN
 
 ADAPTIVE: Final = "adaptive-"
 """Before the name of an attacker: it learns from the known texts as its own draws of the mechanism make them."""
@@ -160,3 +161,34 @@ def label_places(labels: Sequence[str], classes: Sequence[str]) -> IndexArray:
     """The place of each label in ``classes``."""
     place = {name: index for index, name in enumerate(classes)}
     return np.array([place[label] for label in labels], np.int64)
+
+
+# Texts as attackers read them --------------------------------------------------------------------------------
+
+BLANK = "\N{OPEN BOX}"
+"""Stands for a blank inside a word of the vocabulary, as a text is its words with blanks between them."""
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words as a text that attackers split again."""
+    return " ".join(word.replace(" ", BLANK) for word in words)
+
+
+def places_of(words: Sequence[str], embeddings: Any) -> list[int | None]:
+    """The place of each word of a `joined` text in the vocabulary; None for one outside."""
+    return [
+        embeddings.unknown_index if word == UNKNOWN else embeddings.index(word.replace(BLANK, " "))
+        for word in words
+    ]
+
+
+def inside(words: Sequence[str], embeddings: Any) -> IndexArray:
+    """The places of those of the words that the vocabulary has."""
+    return np.array([place for place in places_of(words, embeddings) if place is not None], np.int64)
+
+
+def replaced(words: Sequence[str], drawn: IndexArray, embeddings: Any) -> list[str]:
+    """The words with those that the vocabulary has replaced by the ones ``drawn``; others stand as they are."""
+    new, names = iter(drawn.tolist()), embeddings.vocabulary
+    placed = places_of(words, embeddings)
+    return [word if place is None else names[next(new)] for word, place in zip(words, placed, strict=True)]

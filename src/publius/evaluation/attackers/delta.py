@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 
 from publius.arrays import Float64Array
-from publius.evaluation.attackers.linear import split
+from publius.evaluation.attackers.linear import Attacker, split
 
 
-class Delta(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Delta(Attacker):
     """The author at the smallest mean absolute difference of z-scores over the ``words`` commonest words.
 
     An author's z-scores are the mean over the known texts. Bags have no stop words unless the settings keep them, so this is
@@ -40,10 +39,6 @@ class Delta(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
         z = (self._shares(texts) - self.mean_) / self.deviation_
         return np.asarray(-cdist(z, self.profiles_, "cityblock") / z.shape[1])
-
-    def predict(self, texts: Sequence[str]) -> Any:
-        """The nearest author of each text."""
-        return self.classes_[self.decision_function(texts).argmax(axis=1)]
 
     def _shares(self, texts: Sequence[str]) -> Float64Array:
         sizes = np.array([max(1, len(text.split())) for text in texts], np.float64)

@@ -9,15 +9,15 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Final, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from publius.arrays import Float64Array
 from publius.errors import UsageError, extra
+from publius.evaluation.attackers.linear import Attacker
 
 _LABEL: Final = "__label__"
 
 
-class FastText(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class FastText(Attacker):
     """fastText's linear classifier, on one thread, so that the same texts give the same model.
 
     ``subwords`` ("3-6") are the shortest and longest character n-grams that words are made of beside themselves. With
@@ -70,10 +70,6 @@ class FastText(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             for label, chance in zip(labels, chances, strict=True):
                 scores[row, int(label.removeprefix(_LABEL))] = chance
         return scores
-
-    def predict(self, texts: Sequence[str]) -> Any:
-        """The likeliest label of each text."""
-        return self.classes_[self.decision_function(texts).argmax(axis=1)]
 
     def _trained(self, texts: Sequence[str], labels: Sequence[str]) -> Any:
         import fasttext

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Final, Self, final
+from typing import Any, Final, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 
 from publius.arrays import Float64Array, IndexArray
+from publius.evaluation.attackers import places_of
 from publius.evaluation.attackers.likelihood import class_sums, smoothed_shares
-from publius.evaluation.attackers.linear import split
-from publius.evaluation.attackers.transport import places_of
+from publius.evaluation.attackers.linear import Attacker, split
 from publius.noise.randomness import Generator
 
 SHARED: Final = 1e-3
@@ -25,25 +23,7 @@ _MOST, _FEWEST = 100, 10
 """Draws in all, and the most and the fewest for one input word, where rows have to be estimated."""
 
 
-class Transition(ABC):
-    """A kernel as the attacker who knows it sees it: the map p -> sum_x p(x) K(x) of word distributions."""
-
-    exact: bool
-
-    @abstractmethod
-    def push(self, distributions: Float64Array, words: IndexArray) -> Float64Array:
-        """Output distributions, shape (p, V), of ``distributions``, shape (p, u), over the u inputs ``words``."""
-
-    @abstractmethod
-    def sample(self, words: IndexArray, rng: Generator) -> IndexArray:
-        """An output word for each of ``words``."""
-
-    def prepare(self, words: IndexArray) -> None:  # noqa: B027  # exact ones have nothing to prepare
-        """Make ready what all of these input words need."""
-
-
-@final
-class ExactTransition(Transition):
+class ExactTransition:
     """From the kernel's own probabilities, a block of rows at a time: never V x V in memory."""
 
     exact = True
@@ -52,13 +32,10 @@ class ExactTransition(Transition):
         self._kernel, self._size = kernel, kernel.embeddings.size
 
     def push(self, distributions: Float64Array, words: IndexArray) -> Float64Array:
-        """See `Transition.push`."""
+        """Output distributions, shape (p, V), of ``distributions``, shape (p, u), over the u inputs ``words``."""
         if hasattr(self._kernel, "pushed") and len(words) * 4 > self._size:
             whole = np.zeros((len(distributions), self._size))
-            for column, word in enumerate(
-                words.tolist()
-            ):  # the unknown token may share its place with a word
-                whole[:, word] += distributions[:, column]
+            np.add.at(whole.T, words, distributions.T)  # the unknown token may share its place with a word
             return np.asarray(self._kernel.pushed(whole))
         result = np.zeros((len(distributions), self._size))
         step = max(1, _CELLS // self._size)
@@ -68,12 +45,11 @@ class ExactTransition(Transition):
         return result
 
     def sample(self, words: IndexArray, rng: Generator) -> IndexArray:
-        """See `Transition.sample`."""
+        """An output word for each of ``words``."""
         return np.asarray(self._kernel.draw([words], [rng], threads=1)[0]) if len(words) else words
 
 
-@final
-class EstimatedTransition(Transition):
+class EstimatedTransition:
     """From draws of the attacker's own, kept for all folds: less than who knew the exact rows would find."""
 
     exact = False
@@ -83,7 +59,7 @@ class EstimatedTransition(Transition):
         self._rows: dict[int, tuple[IndexArray, IndexArray]] = {}
 
     def push(self, distributions: Float64Array, words: IndexArray) -> Float64Array:
-        """See `Transition.push`."""
+        """Output distributions, shape (p, V), of ``distributions``, shape (p, u), over the u inputs ``words``."""
         from scipy.sparse import csr_array
 
         self.prepare(words)
@@ -97,7 +73,7 @@ class EstimatedTransition(Transition):
         return np.asarray((rows.T @ distributions.T).T)
 
     def sample(self, words: IndexArray, rng: Generator) -> IndexArray:
-        """See `Transition.sample`: of the draws that there are, which is as good as new ones and costs no search."""
+        """An output word for each: of the draws that there are, which is as good as new ones and costs no search."""
         self.prepare(words)
         lots = rng.random(len(words))
         found = [self._rows[word] for word in words.tolist()]
@@ -110,17 +86,19 @@ class EstimatedTransition(Transition):
         )
 
     def prepare(self, words: IndexArray) -> None:
-        """See `Transition.prepare`: draw what was not drawn yet."""
-        self._draw([word for word in dict.fromkeys(words.tolist()) if word not in self._rows])
-
-    def _draw(self, words: list[int]) -> None:
-        draws = int(np.clip(_DRAWS // max(1, len(words)), _FEWEST, _MOST))
+        """Draw what these input words need and was not drawn yet."""
+        new = [word for word in dict.fromkeys(words.tolist()) if word not in self._rows]
+        draws = int(np.clip(_DRAWS // max(1, len(new)), _FEWEST, _MOST))
         step = max(1, 8_192 // draws)
-        for start in range(0, len(words), step):
-            some = np.array(words[start : start + step], np.int64)
+        for start in range(0, len(new), step):
+            some = np.array(new[start : start + step], np.int64)
             outputs = self._kernel.draw([np.repeat(some, draws)], [self._rng], threads=1)[0]
             for word, row in zip(some.tolist(), outputs.reshape(-1, draws), strict=True):
                 self._rows[word] = np.unique(row, return_counts=True)
+
+
+Transition = ExactTransition | EstimatedTransition
+"""A kernel as the attacker who knows it sees it: the map p -> sum_x p(x) K(x) of word distributions."""
 
 
 def transition_of(kernel: Any, rng: Generator) -> Transition:
@@ -130,7 +108,7 @@ def transition_of(kernel: Any, rng: Generator) -> Transition:
     return EstimatedTransition(kernel, rng)
 
 
-class Informed(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Informed(Attacker):
     """Likelihood of a released bag under each label's word distribution pushed through the mechanism.
 
     Fitted on clear texts, it computes what no attacker that only looks at releases can (docs/theory.md section 6). Words that
@@ -174,7 +152,3 @@ class Informed(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             found = np.array([column for column in columns if column is not None], np.int64)
             scores[row] = self.log_shares_[:, found].sum(axis=1)
         return scores
-
-    def predict(self, texts: Sequence[str]) -> Any:
-        """The likeliest label of each text."""
-        return self.classes_[self.decision_function(texts).argmax(axis=1)]

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from publius.arrays import Float64Array
 from publius.errors import UsageError
 from publius.evaluation.attackers import naming
 from publius.evaluation.attackers.likelihood import class_sums
+from publius.evaluation.attackers.linear import Attacker
 from publius.noise.randomness import Generator, seeded_rng
 
 
@@ -22,7 +22,7 @@ def inner_grams(word: str) -> list[str]:
     return [word] if len(word) < 4 else [word[start : start + 4] for start in range(len(word) - 3)]
 
 
-class Koppel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Koppel(Attacker):
     """The author whose known words are nearest by cosine in most of many random halves of the features (DRauth).
 
     Features are the character 4-grams inside words, the most frequent 20,000 of the known texts. In each of 100 rounds a
@@ -75,10 +75,6 @@ class Koppel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             cosines = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
             votes[row] = naming(np.where(self.candidates_, cosines, -np.inf)).mean(axis=0)
         return np.where(self.candidates_, votes, -np.inf)
-
-    def predict(self, texts: Sequence[str]) -> Any:
-        """The author who wins most rounds for each text."""
-        return self.classes_[self.decision_function(texts).argmax(axis=1)]
 
     def _counts(self, counted: Sequence[Counter[str]]) -> Any:
         from scipy.sparse import csr_array

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 
 from publius.arrays import Float64Array
 from publius.evaluation.attackers import label_places
-from publius.evaluation.attackers.linear import split
+from publius.evaluation.attackers.linear import Attacker, split
 
 
-class Likelihood(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Likelihood(Attacker):
     """Multinomial likelihood under each label's word frequencies, smoothed towards the average label (Dirichlet).
 
     Each label's counts get ``prior_words`` words of the mean distribution of all labels. Words that no known text has say
@@ -39,10 +38,6 @@ class Likelihood(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def decision_function(self, texts: Sequence[str]) -> Float64Array:
         """Ln of the likelihood of each text under each label, shape (n, labels)."""
         return np.asarray(self.counter_.transform(texts) @ self.log_shares_.T)
-
-    def predict(self, texts: Sequence[str]) -> Any:
-        """The likeliest label of each text."""
-        return self.classes_[self.decision_function(texts).argmax(axis=1)]
 
 
 def class_sums(counts: Any, labels: Sequence[str], classes: Any) -> Float64Array:

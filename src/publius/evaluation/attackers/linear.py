@@ -1,13 +1,32 @@
-"""Pipelines of scikit-learn: sublinear TF-IDF and a linear support vector machine, on pieces of words or on words."""
+"""What attackers share, and pipelines of scikit-learn: sublinear TF-IDF and a linear support vector machine."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
+
+from publius.arrays import Float64Array
+
+
+class Attacker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """An estimator that scores every label, and names the one with the largest score."""
+
+    classes_: Any
+
+    @abstractmethod
+    def decision_function(self, texts: Sequence[str]) -> Float64Array:
+        """The score of each label for each text, shape (n, labels)."""
+
+    def predict(self, texts: Sequence[str]) -> Any:
+        """The label with the largest score of each text."""
+        return self.classes_[self.decision_function(texts).argmax(axis=1)]
 
 
 @lru_cache(2**18)

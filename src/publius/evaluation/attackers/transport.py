@@ -3,59 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from publius.arrays import Float64Array, IndexArray
+from publius.arrays import Float64Array
+from publius.distances.problem import BagPoints, residual
 from publius.errors import DataError, UsageError
-from publius.evaluation.attackers import label_places
-from publius.text.bag import UNKNOWN
-
-BLANK = "\N{OPEN BOX}"
-"""Stands for a blank inside a word of the vocabulary, as a text is its words with blanks between them."""
+from publius.evaluation.attackers import inside, label_places
+from publius.evaluation.attackers.linear import Attacker
 
 
-def joined(words: Sequence[str]) -> str:
-    """Words as a text that attackers split again."""
-    return " ".join(word.replace(" ", BLANK) for word in words)
-
-
-def places_of(words: Sequence[str], embeddings: Any) -> list[int | None]:
-    """The place of each word of a `joined` text in the vocabulary; None for one outside."""
-    return [
-        embeddings.unknown_index if word == UNKNOWN else embeddings.index(word.replace(BLANK, " "))
-        for word in words
-    ]
-
-
-def inside(words: Sequence[str], embeddings: Any) -> IndexArray:
-    """The places of those of the words that the vocabulary has."""
-    return np.array([place for place in places_of(words, embeddings) if place is not None], np.int64)
-
-
-def replaced(words: Sequence[str], drawn: IndexArray, embeddings: Any) -> list[str]:
-    """The words with those that the vocabulary has replaced by the ones ``drawn``; others stand as they are."""
-    new, names = iter(drawn.tolist()), embeddings.vocabulary
-    placed = places_of(words, embeddings)
-    return [word if place is None else names[next(new)] for word, place in zip(words, placed, strict=True)]
-
-
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """A text as places in the vocabulary, each once, with how often they occur."""
-
-    places: IndexArray
-    masses: IndexArray
-
-    @property
-    def size(self) -> int:
-        return int(self.masses.sum())
-
-
-class Transport(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Transport(Attacker):
     """The commonest label among the ``neighbors`` nearest known texts; of equally common ones that of the nearest text.
 
     Exactly the nearest ones, without most distances: in the relaxed problem every word goes to its nearest word, which no
@@ -83,8 +42,8 @@ class Transport(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         self.known_ = [found[place] for place in kept]
         self.classes_ = np.array(sorted(set(labels)))
         self.labels_ = label_places([labels[place] for place in kept], list(self.classes_))
-        self.words_ = np.unique(np.concatenate([points.places for points in self.known_]))
-        self.columns_ = [np.searchsorted(self.words_, points.places) for points in self.known_]
+        self.words_ = np.unique(np.concatenate([points.indices for points in self.known_]))
+        self.columns_ = [np.searchsorted(self.words_, points.indices) for points in self.known_]
         return self
 
     def nearest(self, texts: Sequence[str], count: int) -> list[list[tuple[float, int]]]:
@@ -110,21 +69,17 @@ class Transport(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit
                 closest[label] = min(closest[label], distance)
         return np.asarray(scores + 1e-6 / (1 + closest))
 
-    def predict(self, texts: Sequence[str]) -> Any:
-        """The label of each text."""
-        return self.classes_[self.decision_function(texts).argmax(axis=1)]
+    def _points(self, words: Sequence[str]) -> BagPoints:
+        return BagPoints(*np.unique(inside(words, self.embeddings), return_counts=True))
 
-    def _points(self, words: Sequence[str]) -> _Points:
-        return _Points(*np.unique(inside(words, self.embeddings), return_counts=True))
-
-    def _nearest(self, points: _Points, count: int) -> list[tuple[float, int]]:
+    def _nearest(self, points: BagPoints, count: int) -> list[tuple[float, int]]:
         from publius.distances.ground import word_distances
 
         if not points.size:
             return []
         vectors = self.embeddings.vectors
         table = word_distances(
-            np.asarray(vectors[points.places], np.float64),
+            np.asarray(vectors[points.indices], np.float64),
             np.asarray(vectors[self.words_], np.float64),
             self.ground_,
         )
@@ -139,17 +94,16 @@ class Transport(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit
                 best = [each for each in best if each[0] <= best[count - 1][0]]
         return best
 
-    def _relaxed(self, points: _Points, place: int, table: Float64Array) -> float:
+    def _relaxed(self, points: BagPoints, place: int, table: Float64Array) -> float:
         known, costs = self.known_[place], table[:, self.columns_[place]]
         there = float(points.masses @ costs.min(axis=1)) / points.size
         return max(there, float(known.masses @ costs.min(axis=0)) / known.size)
 
-    def _solved(self, points: _Points, place: int, table: Float64Array) -> float:
-        from publius.distances.problem import BagPoints, residual
+    def _solved(self, points: BagPoints, place: int, table: Float64Array) -> float:
         from publius.distances.solver import optimal_flow
 
         known = self.known_[place]
-        rest = residual(BagPoints(points.places, points.masses), BagPoints(known.places, known.masses))
+        rest = residual(points, known)
         if not len(rest.left):
             return 0.0
         costs = table[np.ix_(rest.left, self.columns_[place][rest.right])]
