@@ -376,7 +376,7 @@ def test_names_of_lists_that_do_not_exist(tmp_path):
         StopWords.load("klingon")
     with pytest.raises(StorageError, match="cannot open"):
         StopWords.load(f"file:{tmp_path / 'missing'}")
-    with pytest.raises(StorageError, match="not a path"):
+    with pytest.raises(UsageError, match="null character"):
         StopWords.load("file:a\0b")
 
 

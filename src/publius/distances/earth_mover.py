@@ -8,13 +8,7 @@ from typing import final
 import numpy as np
 
 from publius.distances.ground import Ground, ground_distance
-from publius.distances.problem import (
-    BagPoints,
-    Residual,
-    Transport,
-    points_of,
-    points_transport,
-)
+from publius.distances.problem import BagPoints, Residual, Transport, points_of, points_transport
 from publius.embeddings.embeddings import Embeddings
 from publius.settings import EUCLIDEAN
 from publius.text.bag import UNKNOWN, Bag
