@@ -147,6 +147,8 @@ def replay(case: Case, name: str) -> Finding:
     Whoever replays names the target: a case that somebody else has stored must run nothing of its own choice.
     """
     with target_named(name, case.unit) as target:
+        if target.inputs is not None and case.kind not in ("ratio", "unknown"):
+            raise DataError("recorded outputs show no such fault: name the mechanism itself")
         lower, claimed, draws = 0.0, case.claimed or 0.0, case.draws * len(case.inputs)
         if case.kind in ("ratio", "carry"):
             lower = _ratio(case, target)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -36,9 +34,7 @@ _DRAWS: Final = 20_000
 _SURE: Final = 6.5  # standard deviations: a false alarm in some 10^10 runs
 
 
-@final
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """The outcome of one check: its name, whether it passed, and what was found."""
 
     name: str
@@ -158,7 +154,7 @@ def _ledger() -> str:
     raise PubliusError("a ledger let a budget be overspent")
 
 
-CHECKS: Final[Mapping[str, Callable[[], str]]] = MappingProxyType({
+CHECKS: Final[dict[str, Callable[[], str]]] = {
     "entropy": _entropy, "generator": _generator, "noise": _noise, "nearest word": _nearest_word,
     "certificate": _certificate, "transport": _transport, "labels": _labels, "ledger": _ledger,
-})  # fmt: skip
+}  # fmt: skip

@@ -234,15 +234,6 @@ class _Recorded(Target):
         """See `Target.again`: the last, on which the case was judged."""
         return self._left.get(given, [])[-count:] or None
 
-    def stated(self, given: Input) -> Row | None:
-        return None
-
-    def anew(self, given: Input, count: int, seed: int) -> list[Output]:
-        return []
-
-    def forked(self, given: Input, count: int, seed: int) -> list[list[Output]]:
-        return []
-
 
 def target_named(name: str, unit: str) -> Target:
     """Target at ``python:MODULE:CALLABLE``, ``command:...`` or ``recorded:FILE``; `UsageError` for anything else."""

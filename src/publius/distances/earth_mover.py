@@ -7,8 +7,9 @@ from typing import final
 
 import numpy as np
 
-from publius.distances.ground import Ground, ground_distance
-from publius.distances.problem import BagPoints, Residual, Transport, points_of, points_transport
+from publius.distances.ground import Ground
+from publius.distances.metrics import ground_metric
+from publius.distances.problem import points_of, points_transport
 from publius.embeddings.embeddings import Embeddings
 from publius.settings import EUCLIDEAN
 from publius.text.bag import UNKNOWN, Bag
@@ -60,45 +61,30 @@ def earth_movers_distance(a: Bag, b: Bag, embeddings: Embeddings, metric: str | 
     >>> earth_movers_distance(Bag(["tea", "milk"]), Bag(["tea", "rain"]), line)
     2.0
     """
-    _, transport = points_transport(
-        points_of(a, embeddings), points_of(b, embeddings), embeddings, ground_distance(metric)
-    )
-    return transport.distance
+    left, right = points_of(a, embeddings), points_of(b, embeddings)
+    return points_transport(left, right, embeddings, ground_metric(metric))[1].distance
 
 
 def transport_plan(a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = EUCLIDEAN) -> TransportPlan:
     """`earth_movers_distance` with which word moves to which, and an upper bound that rounding cannot break."""
     left, right = points_of(a, embeddings), points_of(b, embeddings)
-    rest, transport = points_transport(left, right, embeddings, ground_distance(metric))
-    moves = [*_staying(left, right, rest, embeddings), *_moving(left, right, rest, transport, embeddings)]
+    rest, transport = points_transport(left, right, embeddings, ground_metric(metric))
+    staying = left.masses * (rest.total // a.size)
+    staying[rest.left] -= rest.supply
+    stays, flow = np.flatnonzero(staying), transport.flow
+    columns = (
+        np.concatenate([left.indices[stays], left.indices[rest.left[flow.rows]]]),
+        np.concatenate([left.indices[stays], right.indices[rest.right[flow.columns]]]),
+        np.concatenate([staying[stays], flow.masses]) / rest.total,
+        np.concatenate([np.zeros(len(stays)), transport.distances]),
+    )
+    moves = [
+        Move(_word(source, embeddings), _word(target, embeddings), mass, distance)
+        for source, target, mass, distance in zip(*(each.tolist() for each in columns), strict=True)
+    ]
     moves.sort(key=lambda move: (move.source, move.target))
     return TransportPlan(transport.distance, transport.distance_upper, a.size, b.size, tuple(moves))
 
 
 def _word(index: int, embeddings: Embeddings) -> str:
     return UNKNOWN if index == embeddings.size else embeddings.vocabulary[index]
-
-
-def _staying(a: BagPoints, b: BagPoints, rest: Residual, embeddings: Embeddings) -> list[Move]:
-    masses = a.masses * (rest.total // a.size)
-    masses[rest.left] -= rest.supply
-    stays = np.flatnonzero(masses)
-    words = [_word(index, embeddings) for index in a.indices[stays].tolist()]
-    return [
-        Move(word, word, mass / rest.total, 0.0)
-        for word, mass in zip(words, masses[stays].tolist(), strict=True)
-    ]
-
-
-def _moving(
-    a: BagPoints, b: BagPoints, rest: Residual, transport: Transport, embeddings: Embeddings
-) -> list[Move]:
-    flow = transport.flow
-    sources = a.indices[rest.left[flow.rows]].tolist()
-    targets = b.indices[rest.right[flow.columns]].tolist()
-    return [
-        Move(_word(source, embeddings), _word(target, embeddings), mass / rest.total, distance)
-        for source, target, mass, distance in zip(
-            sources, targets, flow.masses.tolist(), transport.distances.tolist(), strict=True
-        )
-    ]

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.distances.ground import Ground, ground_distance, word_distances
+from publius.distances.ground import Ground
+from publius.distances.metrics import ground_metric
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError
 from publius.settings import EUCLIDEAN
@@ -33,11 +34,7 @@ def word_by_word_distance(
             f"the sequences have {len(a)} and {len(b)} words, and the guarantee is for sequences of one length: bring "
             "both to one N"
         )
-    ground, x, y = ground_distance(metric), _vectors(a, embeddings), _vectors(b, embeddings)
-    distances = [
-        float(word_distances(x[place : place + 1], y[place : place + 1], ground)[0, 0])
-        for place in range(len(a))
-    ]
+    distances = ground_metric(metric).paired(_vectors(a, embeddings), _vectors(b, embeddings)).tolist()
     total = sum(map(Fraction, distances), Fraction(0)) * Fraction(_INACCURACY)
     return math.nextafter(float(total), math.inf) if total else 0.0
 
