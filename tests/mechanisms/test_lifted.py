@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections import Counter
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from publius.errors import UsageError
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.registry import make_kernel
-from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.text.bag import Bag
 from publius.text.pads import drawn_pads, pad_places
@@ -178,16 +176,3 @@ def test_what_is_kept_between_words_stays_in_its_place(embeddings):
 def test_what_cannot_be_a_release_is_refused(embeddings, wrong):
     with pytest.raises(UsageError):
         lifted(embeddings, **{"length": 3} | wrong)
-
-
-# Vectors -----------------------------------------------------------------------------------------------------------
-
-
-def test_the_bound_between_arrays_counts_the_grid(embeddings):
-    mechanism = Laplace(embeddings, epsilon=2.0)
-    bound = mechanism.vectors_bound([0.35, 0.0, 1.0])
-    loss = EuclideanLaplace(embeddings.dimension, 2.0).grid.loss
-    assert bound.exponent == pytest.approx(2.7 + 3 * loss, abs=1e-12)
-    assert bound.exponent >= Fraction(27, 10) + 3 * Fraction(loss)
-    assert 0 < bound.delta < 1e-200
-    assert mechanism.vectors_bound([]).exponent == 0

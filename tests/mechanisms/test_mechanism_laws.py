@@ -17,10 +17,9 @@ from publius.audit.laws import LAWS, LawVerdict, ToyInstance, case_on, check_law
 from publius.audit.toys import World, ratios, small_embeddings, word_counts, worlds
 from publius.errors import PolicyError
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.kernel import AbstractExact, Kernel
+from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.lifted import Lifted
-from publius.mechanisms.outside import computed_constant
 from publius.mechanisms.registry import KERNELS, make_kernel
 from publius.noise.randomness import RunKey, seeded_rng, system_rng
 from publius.privacy.guarantee import Guarantee
@@ -295,27 +294,6 @@ def test_the_delta_of_an_example_is_enough_for_its_exact_probabilities():
     for size, epsilon in product((4, 7), (1e-9, 1e-3, 2.0, 6.0, 7.0, 7.1, 15.0, 18.0, 300.0)):
         kernel = Lawful(small_embeddings(np.eye(size), "corners"), epsilon=epsilon)
         assert delta_needed(kernel, kernel._truth()) <= kernel.guarantee.delta
-
-
-class Told(Lawful, AbstractExact):
-    """States its output probabilities."""
-
-    def log_probabilities(self, words=None):
-        own = np.eye(self.embeddings.size)[slice(None) if words is None else words]
-        return np.log(self._truth() * own + (1 - self._truth()) / self.embeddings.size)
-
-
-class Telltale(Told):
-    """States them, and more privacy than they have."""
-
-    def _truth(self):
-        return 0.8
-
-
-@pytest.mark.parametrize(("kind", "keeps"), [(Told, True), (Telltale, False)])
-def test_a_class_that_states_probabilities_is_certified_by_them(kind, keeps):
-    found = computed_constant(kind(vocabulary(), epsilon=EPSILON))
-    assert (found.epsilon <= EPSILON) is keeps
 
 
 # Mutants ---------------------------------------------------------------------------------------------------------

@@ -16,24 +16,18 @@ from publius.privacy.bounds import (
     lower_bound_after_nearest,
     mean_noise_norm,
     paper_bound_applies,
-    paper_bound_geometric,
     paper_bound_refuted,
 )
 
 
 def poisson_tail(shape, value):
     """1 - exp(-y) * sum of y^k/k! for k < shape, in 60 digits."""
-    return float(1 - beyond(shape, value))
-
-
-def beyond(shape, value):
-    """exp(-y) * sum of y^k/k! for k < shape, in 60 digits: the probability that Gamma(shape) exceeds y."""
     getcontext().prec = 60
     y, term, total = Decimal(value), Decimal(1), Decimal(0)
     for k in range(shape):
         total += term
         term = term * y / (k + 1)
-    return (-y).exp() * total
+    return float(1 - (-y).exp() * total)
 
 
 def test_the_counterexample_of_the_issue():
@@ -72,37 +66,6 @@ def test_the_printed_bound_is_right_for_one_word():
     assert paper_bound_refuted(2, 1, 7, 1.3) == lower_bound(2, 1, 7, 1.3)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 40])
-@pytest.mark.parametrize("dimension", [1, 2, 5, 20])
-@pytest.mark.parametrize("y", [0.05, 0.3, 1.0, 4.0, 15.0, 60.0, 2000.0])
-def test_the_bound_with_its_geometric_factor_is_what_it_says_and_true(size, dimension, y):
-    """Against 1 - exp(-y) e_{n-1}(y) (1 + a + ... + a^(N-1)) in 60 digits, and the exact probability."""
-    tail = beyond(dimension, y)
-    ratio = Decimal(y) ** dimension / math.factorial(dimension)
-    expected = float(1 - tail * sum(ratio**k for k in range(size)))
-    found = paper_bound_geometric(1, size, dimension, y / size)
-    assert found == pytest.approx(max(0.0, expected), rel=1e-9, abs=1e-12)
-    assert found <= lower_bound(1, size, dimension, y / size) + 1e-12
-
-
-@pytest.mark.parametrize("y", [0.01, 0.3, 1 / math.e, 2.0, 9.0])
-@pytest.mark.parametrize(("dimension", "size"), [(1, 1), (3, 1), (50, 1), (1, 2)])
-def test_the_geometric_bound_is_exact_for_one_word_and_for_two_on_a_line(dimension, size, y):
-    exact = lower_bound(1, size, dimension, y / size)
-    assert paper_bound_geometric(1, size, dimension, y / size) == pytest.approx(exact, rel=1e-9, abs=1e-14)
-
-
-@pytest.mark.parametrize(("dimension", "size"), [(1, 3), (2, 2), (10, 2), (50, 40), (300, 400)])
-def test_the_geometric_bound_says_nothing_in_the_range_of_the_paper_and_something_beyond(dimension, size):
-    for part in (0.01, 0.3, 1.0):
-        y = part * dimension / math.e
-        assert paper_bound_applies(1, size, dimension, (1 - 1e-12) * y / size)
-        assert paper_bound_geometric(1, size, dimension, y / size) < 1e-15  # older scipy: not quite 0
-    far = 40.0 * dimension
-    enough = far if size < 4 else far * size
-    assert paper_bound_geometric(1, size, dimension, enough / size) > 0.9
-
-
 @pytest.mark.parametrize("dimension", [1, 2, 3, 50])
 def test_density_times_volume_is_the_power_over_the_factorial(dimension):
     radius = 0.7 * dimension
@@ -136,9 +99,7 @@ def test_mean_noise_against_a_simulation():
      {"distance": math.nan}, {"distance": math.inf}],
 )  # fmt: skip
 def test_what_is_out_of_range_is_refused(change):
-    for bound in (
-        lower_bound, lower_bound_after_nearest, paper_bound_refuted, paper_bound_geometric, paper_bound_applies,
-    ):  # fmt: skip
+    for bound in (lower_bound, lower_bound_after_nearest, paper_bound_refuted, paper_bound_applies):
         with pytest.raises(UsageError):
             bound(**{"epsilon": 1.0, "size": 2, "dimension": 1, "distance": 0.15, **change})
 

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 
 from publius.distances import transport_plan
 from publius.errors import PolicyError, UsageError
-from publius.privacy.guarantee import (
-    Guarantee,
-    exact_epsilon,
-    factor,
-    posterior_at_most,
-    total_exponent,
-)
+from publius.privacy.guarantee import Guarantee, exact_epsilon, factor, posterior_at_most, total_exponent
 from publius.privacy.promise import factor_text, number, on_average, percent, rounded_up
 from publius.text.bag import Bag
 

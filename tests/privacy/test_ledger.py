@@ -113,21 +113,7 @@ def test_a_ledger_counts_one_of_two_units(path, tmp_path):
         Ledger.create(tmp_path / "other", budget=10, unit="pounds")
 
 
-BAD_AMOUNTS = [
-    math.nan,
-    math.inf,
-    -math.inf,
-    -1,
-    0,
-    0.0,
-    -0.0,
-    "1",
-    b"1",
-    None,
-    True,
-    1j,
-    [1],
-]
+BAD_AMOUNTS = [math.nan, math.inf, -math.inf, -1, 0, 0.0, -0.0, "1", b"1", None, True, 1j, [1]]
 
 
 @pytest.mark.parametrize("amount", BAD_AMOUNTS, ids=repr)
@@ -336,12 +322,7 @@ def test_a_circle_of_links_is_a_storage_error(tmp_path):
 def test_a_ledger_with_two_hard_links_is_refused_under_both(ledger, path):
     other = path.with_name("other")
     os.link(path, other)
-    for use in (
-        lambda: Ledger(other),
-        lambda: Ledger(path),
-        lambda: ledger.spend({"a": 1}),
-        ledger.check,
-    ):
+    for use in (lambda: Ledger(other), lambda: Ledger(path), lambda: ledger.spend({"a": 1}), ledger.check):
         with pytest.raises(StorageError, match="2 names"):
             use()
     other.unlink()

@@ -13,14 +13,14 @@ NOT_THE_LIBRARY = {"audit", "evaluation"}  # what looks at public texts and synt
 RANDOMNESS = {"rng", "rngs", "noise", "key", "run_key", "generator"}
 
 NOISE_ONLY = {
-    "Kernel.noise", "AbstractFinite.noise",
+    "Kernel.noise", "NoisyWords.noise", "AbstractFinite.noise",
     *(f"{kind.__name__}.noise" for kind in KERNELS.values() if "noise" in vars(kind)),
     "fine_uniforms", "AbstractNoise.sample", "EuclideanLaplace.sample", "ManhattanLaplace.sample",
     "deep_uniform", "standard_normal", "StandardGamma.sample", "StandardGamma.upper_tail",
     "StandardGamma.lower_tail", "AbstractNoise.log_density", "EuclideanLaplace.log_density",
     "ManhattanLaplace.log_density",
 }  # fmt: skip
-ON_THE_GRID = {"Grid.sum", "Laplace.randomize_vectors", "randomize_bag"}
+ON_THE_GRID = {"Grid.sum", "randomize_bag"}
 DATA = {
     "vectors",
     "words",

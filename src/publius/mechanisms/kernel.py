@@ -213,7 +213,7 @@ class AbstractExact(Kernel):
     def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
         """Ln K(x){w} for input ``words`` (default: all), shape (words, V), float64, finite everywhere."""
 
-    def pushed(self, distributions: Float64Array, *, threads: int | None = None) -> Float64Array:
+    def pushed(self, distributions: Float64Array) -> Float64Array:
         """Output distribution for each input distribution over words, shape (V,) or (m, V): p K."""
         given = np.atleast_2d(np.asarray(distributions, np.float64))
         result = np.zeros_like(given)

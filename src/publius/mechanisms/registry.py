@@ -8,7 +8,7 @@ from typing import Any, Final, get_args, get_origin
 from publius.distances.metrics import metric_asked
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import UsageError
-from publius.files.user_code import PYTHON
+from publius.files.user_code import PYTHON, is_foreign
 from publius.mechanisms import outside
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.kernels.exponential import Exponential
@@ -38,7 +38,7 @@ def kernel_class(name: str) -> type[Kernel]:
     """The class called ``name`` or at python:MODULE:CLASS; `UsageError` with the names where there is none."""
     if name.startswith(PYTHON):
         found = outside.imported(name)
-        if found.name in KERNELS and outside.is_outside(found):
+        if found.name in KERNELS and is_foreign(found):
             raise UsageError(
                 f"{name} is named {found.name!r}, which is a mechanism of Publius: give it another name"
             )

@@ -77,12 +77,7 @@ class WordOutcomes:
 
 
 def outcomes(
-    mechanism: Kernel,
-    word: str,
-    *,
-    count: int = 10,
-    draws: int = DRAWS,
-    rng: Generator | None = None,
+    mechanism: Kernel, word: str, *, count: int = 10, draws: int = DRAWS, rng: Generator | None = None
 ) -> WordOutcomes:
     """The outputs of a mechanism for the public ``word``; `UsageError` when it is not in the vocabulary."""
     index = mechanism.embeddings.index(word)
@@ -190,9 +185,7 @@ def displacement(mechanism: Kernel, words: IndexArray, outputs: IndexArray) -> f
 
 
 def expected_distortion(
-    words: IndexArray,
-    rows: Callable[[slice], Float64Array],
-    distances: Callable[[slice], Float64Array],
+    words: IndexArray, rows: Callable[[slice], Float64Array], distances: Callable[[slice], Float64Array]
 ) -> Distortion:
     """From exact rows, a few at a time.
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from publius.errors import UsageError
 from publius.noise.laplace import checked_epsilon
 
@@ -44,26 +42,6 @@ def paper_bound_refuted(epsilon: float, size: int, dimension: int, distance: flo
     on: see docs/refuted-bound.md for the slip and a counterexample. For N = 1 it is `lower_bound`.
     """
     return _gamma_cdf(dimension, _scaled(epsilon, size, dimension, distance))
-
-
-def paper_bound_geometric(epsilon: float, size: int, dimension: int, distance: float) -> float:
-    """The paper's bound before its last simplification, which is true: 1 - exp(-y) e_{n-1}(y) (1 + a + ... + a^(N-1)).
-
-    Here y = epsilon*N*distance, and a = `density_times_volume` of the radius N*distance. The printed bound takes the
-    geometric factor for 1. Why it holds, for every y: P(E <= distance) is at least 1 - exp(-y) e_{nN-1}(y); with
-    j = kn + i each term y^j/j! of that sum is at most (y^i/i!) a^k, for (kn + i)!/(i! (n!)^k) counts arrangements and
-    is 1 or more. It is 1 for all terms at N = 1, and at n = 1 with N = 2: there the bound is `lower_bound`; otherwise
-    it is less, and 0 is returned where it would be negative, as in the whole range of `paper_bound_applies`.
-    """
-    from scipy.special import gammaln, logsumexp
-
-    y = _scaled(epsilon, size, dimension, distance)
-    if y == 0:
-        return 0.0
-    each = np.arange(dimension)
-    one_word = logsumexp(each * math.log(y) - gammaln(each + 1)) - y
-    ratio = dimension * math.log(y) - math.lgamma(dimension + 1)
-    return max(0.0, -math.expm1(min(0.0, float(one_word + logsumexp(np.arange(size) * ratio)))))
 
 
 def density_times_volume(epsilon: float, dimension: int, radius: float) -> float:

@@ -60,21 +60,16 @@ class Shape:
     @cached_property
     def law(self) -> exact.Law:
         """The mechanism on the distinct points."""
-        outer = self._point_distances
-        inner = None if self.inner is None else distances(self.inner[self.points.first], Euclidean())
-        return exact.Law(outer, self.points.summed(self.weights), inner, self.truncation)
-
-    @cached_property
-    def _point_distances(self) -> AbstractDistances:
         first = self.points.first
         every_word = len(first) == len(self.vectors)
-        return distances(self.vectors if every_word else self.vectors[first], self.metric)
+        outer = self.word_distances if every_word else distances(self.vectors[first], self.metric)
+        inner = None if self.inner is None else distances(self.inner[first], Euclidean())
+        return exact.Law(outer, self.points.summed(self.weights), inner, self.truncation)
 
     @cached_property
     def word_distances(self) -> AbstractDistances:
         """Of the words in d."""
-        every_word = len(self.points.first) == len(self.vectors)
-        return self._point_distances if every_word else distances(self.vectors, self.metric)
+        return distances(self.vectors, self.metric)
 
     @cached_property
     def line(self) -> exact.Line | None:
@@ -95,25 +90,19 @@ class Shape:
         values: Float64Array = np.asarray(self.vectors[self.points.first, 0], np.float64)
         return values[self.order]
 
-    def certify(self, scale: float, threads: int | None = None) -> exact.Constant:
+    def certify(self, scale: float) -> exact.Constant:
         """The exact constant at ``scale``; its worst pair as words."""
-        if self.line is not None:
-            return self._on_line(self.line.certify(scale))
-        return self._in_words(exact.certify(self.law, scale, threads=threads))
+        return self._in_words(self.line.certify(scale) if self.line else exact.certify(self.law, scale))
 
-    def calibrate(self, epsilon: float, threads: int | None = None) -> exact.Constant:
+    def calibrate(self, epsilon: float) -> exact.Constant:
         """The largest scale found with a constant of at most ``epsilon``; its worst pair as words."""
-        if self.line is not None:
-            return self._on_line(self.line.calibrate(epsilon))
-        return self._in_words(exact.calibrate(self.law, epsilon, threads=threads))
+        return self._in_words(
+            self.line.calibrate(epsilon) if self.line else exact.calibrate(self.law, epsilon)
+        )
 
-    def _on_line(self, constant: exact.Constant) -> exact.Constant:
-        return self._in_words(constant, self.order)
-
-    def _in_words(self, constant: exact.Constant, order: Any = slice(None)) -> exact.Constant:
-        first, second = constant.worst
-        words = self.points.first[order]
-        return replace(constant, worst=(int(words[first]), int(words[second])))
+    def _in_words(self, constant: exact.Constant) -> exact.Constant:
+        words = self.points.first[self.order if self.line else slice(None)]
+        return replace(constant, worst=(int(words[constant.worst[0]]), int(words[constant.worst[1]])))
 
     def holds(self, constant: exact.Constant) -> bool:
         """Whether a stored constant agrees with the ratio of its worst pair, computed again."""
@@ -131,11 +120,13 @@ class Shape:
 
     def facts(self) -> dict[str, Any]:
         """The facts that distinguish it beside the vectors, for the key of a stored certificate."""
+        weights, inner = (
+            None if each is None else hashlib.sha256(np.ascontiguousarray(each).tobytes()).hexdigest()
+            for each in (self.weights, self.inner)
+        )  # fmt: skip
         return {
             "metric": self.metric.name,
-            "weights": hashlib.sha256(np.ascontiguousarray(self.weights).tobytes()).hexdigest(),
-            "inner": None
-            if self.inner is None
-            else hashlib.sha256(np.ascontiguousarray(self.inner).tobytes()).hexdigest(),
+            "weights": weights,
+            "inner": inner,
             "truncation": repr(self.truncation),
         }

@@ -22,6 +22,6 @@ class Exponential(AbstractFinite):
     name = "exponential"
 
     @classmethod
-    def shape_of(cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Any, *_: Any) -> Shape:
+    def shape_of(cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Any, scale: float) -> Shape:
         """See `AbstractFinite.shape_of`; the same at every scale."""
         return Shape(embeddings, metric, uniform(embeddings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -10,14 +11,11 @@ import numpy as np
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric, Euclidean
 from publius.embeddings.embeddings import Embeddings
-from publius.embeddings.nearest import NearestWords
 from publius.errors import DataError, UsageError
-from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import NoisyWords
 from publius.mechanisms.kernels.projected import principal_axes, rotated
-from publius.noise.laplace import EuclideanLaplace
-from publius.noise.randomness import Generator
+from publius.noise.laplace import AbstractNoise, EuclideanLaplace
 from publius.option import Settings, option
-from publius.privacy.guarantee import Guarantee
 
 _ROUNDING = 1e-9  # share of epsilon kept for the rounding of rotated vectors
 
@@ -56,17 +54,15 @@ class MahalanobisParameters(Settings):
 
 
 @final
-class Mahalanobis(Kernel):
+class Mahalanobis(NoisyWords):
     """As laplace, with more noise in the directions in which the vocabulary spreads.
 
-    The density is proportional to exp(-epsilon ||v||) in the regularized Mahalanobis norm. Private in that
-    metric, which the guarantee names; it is not the Euclidean one, so epsilons do not compare. In the
-    Euclidean metric its constant is epsilon divided by the smallest radius of the ellipsoid (see
-    `parameters`).
+    The density is proportional to exp(-epsilon ||v||) in the regularized Mahalanobis norm. Private in that metric, which
+    the guarantee names; it is not the Euclidean one, so epsilons do not compare. In the Euclidean metric its constant is
+    epsilon divided by the smallest radius of the ellipsoid (see `parameters`).
     """
 
     name = "mahalanobis"
-
     Parameters = MahalanobisParameters
     metrics = ()
 
@@ -75,43 +71,24 @@ class Mahalanobis(Kernel):
         share = self.parameters_from(parameters).share
         self._ellipsoid = RegularizedMahalanobis(embeddings.vectors, share)
         super().__init__(embeddings, epsilon=epsilon, metric=self._ellipsoid, **parameters)
-        self._noise = EuclideanLaplace(embeddings.dimension, self.epsilon * (1 - _ROUNDING))
-        self._known_vectors: Float64Array | None = None
-        farthest = self.epsilon * self.metric.diameter_bound(embeddings.vectors)
-        delta = self._noise.truncation_delta(farthest)
-        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
-        self._search: NearestWords | None = None
+
+    def _made_noise(self) -> tuple[AbstractNoise, float]:
+        noise = EuclideanLaplace(self.embeddings.dimension, self.epsilon * (1 - _ROUNDING))
+        return noise, noise.truncation_delta(
+            self.epsilon * self.metric.diameter_bound(self.embeddings.vectors)
+        )
 
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Kernel.parameters`."""
-        return {
-            "lambda": self.chosen.share,
-            "epsilon_euclidean": self.epsilon / float(self._ellipsoid.radii.min()),
-        }
+        euclidean = self.epsilon / float(self._ellipsoid.radii.min())
+        return {"lambda": self.chosen.share, "epsilon_euclidean": euclidean}
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """See `Kernel.guarantee`; proven, in the metric it names."""
-        return self._guarantee
-
-    @property
-    def _vectors(self) -> Float64Array:
+    @cached_property
+    def points(self) -> FloatArray:
         """In the ellipsoid's axes the noise is scaled coordinate by coordinate, and nearest words stay nearest."""
-        if self._known_vectors is None:
-            self._known_vectors = rotated(self.embeddings.vectors, self._ellipsoid.axes)
-        return self._known_vectors
-
-    def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `Kernel.noise`; shape (count, n), along the ellipsoid's axes before stretching."""
-        return self._noise.sample(rng, count)
+        return rotated(self.embeddings.vectors, self._ellipsoid.axes)
 
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `Kernel.apply`."""
-        if self._search is None:
-            self._search = NearestWords(self._vectors)
-        return self._search.nearest(self._vectors[words] + noise * self._ellipsoid.radii, threads=threads)
-
-    def __getstate__(self) -> dict[str, object]:
-        """Without the search and its vectors: a worker builds its own."""
-        return {**self.__dict__, "_search": None, "_known_vectors": None}
+        """See `Kernel.apply`; the noise is along the axes and is stretched here."""
+        return super().apply(words, noise * self._ellipsoid.radii, threads=threads)

@@ -12,10 +12,9 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.arrays import Float64Array, FloatArray
 from publius.distances.metrics import AbstractMetric
 from publius.embeddings.embeddings import Embeddings
-from publius.embeddings.nearest import NearestWords
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import sweep
@@ -24,13 +23,10 @@ from publius.mechanisms.finite.certificate.exact import Constant
 from publius.mechanisms.finite.certificate.points import DistinctRows
 from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import Shape, uniform
-from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import NoisyWords
 from publius.mechanisms.threads import one_blas_thread
-from publius.noise.laplace import EuclideanLaplace, noise_for
-from publius.noise.randomness import Generator
+from publius.noise.laplace import AbstractNoise, EuclideanLaplace, noise_for
 from publius.option import Settings, option
-from publius.privacy.guarantee import Guarantee
-from publius.settings import EUCLIDEAN
 
 _VARIANCE = 1 / 3  # share that the default number of components explains
 
@@ -45,37 +41,24 @@ class ProjectionParameters(Settings):
 
 
 @final
-class ProjectedLaplace(Kernel):
+class ProjectedLaplace(NoisyWords):
     """As laplace, on the principal components of the vectors: less noise for the same epsilon."""
 
     name = "projected-laplace"
-
     Parameters = ProjectionParameters
 
-    def __init__(
-        self,
-        embeddings: Embeddings,
-        *,
-        epsilon: float,
-        metric: str = EUCLIDEAN,
-        threads: int | None = None,
-        **parameters: Any,
-    ) -> None:
-        """Take the public ``embeddings``, ``epsilon`` per unit of ``metric`` and ``project``, the dimensions kept."""
-        super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
-        noise_for(self.metric.name, embeddings.dimension, self.epsilon)  # refuses a metric of one's own
-        inner = projected(embeddings.vectors, self.chosen.project)
-        self._shape = Shape(embeddings, self.metric, uniform(embeddings), inner)
-        facts = {"embeddings": embeddings.sha256, **self._shape.facts(), "ratio": 1}
-        self.contraction = cached(facts, self._still_holds, lambda: self._contraction(threads))
-        self._noise = EuclideanLaplace(self.dimension, self.epsilon / self.contraction.epsilon)
-        delta = self._noise.vocabulary_delta(self._vectors)
-        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
-        self._search: NearestWords | None = None
+    def _made_noise(self) -> tuple[AbstractNoise, float]:
+        noise_for(self.metric.name, self.embeddings.dimension, self.epsilon)  # refuses a metric of one's own
+        inner = projected(self.embeddings.vectors, self.chosen.project)
+        self._shape = Shape(self.embeddings, self.metric, uniform(self.embeddings), inner)
+        facts = {"embeddings": self.embeddings.sha256, **self._shape.facts(), "ratio": 1}
+        noise = EuclideanLaplace(
+            inner.shape[1], self.epsilon / cached(facts, self._still_holds, self._contraction).epsilon
+        )
+        return noise, noise.vocabulary_delta(inner)
 
-    def _contraction(self, threads: int | None) -> Constant:
-        law = self._shape.law
-        ratio, worst, nearest = largest_ratio(law.delta, law.outer, threads)
+    def _contraction(self) -> Constant:
+        ratio, worst, nearest = largest_ratio(self._shape.law.delta, self._shape.law.outer)
         return Constant(ratio, 1.0, worst, nearest)
 
     def _still_holds(self, found: Constant) -> bool:
@@ -88,39 +71,14 @@ class ProjectedLaplace(Kernel):
         return ratio <= found.epsilon <= ratio * (1 + 1e-6)
 
     @property
-    def dimension(self) -> int:
-        """m, the number of components kept."""
-        return int(self._vectors.shape[1])
-
-    @property
-    def _vectors(self) -> FloatArray:
-        if self._shape.inner is None:
-            raise PolicyError("a projected mechanism has projected vectors")
-        return self._shape.inner
+    def points(self) -> FloatArray:
+        """The principal components."""
+        return self.embeddings.vectors if self._shape.inner is None else self._shape.inner
 
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Kernel.parameters`."""
-        return {"project": self.dimension, "noise_epsilon": self._noise.epsilon}
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """See `Kernel.guarantee`; by Corollary 1, proven."""
-        return self._guarantee
-
-    def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `Kernel.noise`; shape (count, m)."""
-        return self._noise.sample(rng, count)
-
-    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `Kernel.apply`."""
-        if self._search is None:
-            self._search = NearestWords(self._vectors)
-        return self._search.nearest(self._vectors[words] + noise, threads=threads)
-
-    def __getstate__(self) -> dict[str, object]:
-        """Without the search: a worker builds its own."""
-        return {**self.__dict__, "_search": None}
+        return {"project": self.points.shape[1], "noise_epsilon": self._noise.epsilon}
 
 
 @final
@@ -132,12 +90,11 @@ class ProjectedExponential(AbstractFinite):
     """
 
     name = "projected-exponential"
-
     Parameters = ProjectionParameters
 
     @classmethod
     def shape_of(
-        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: ProjectionParameters, *_: Any
+        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: ProjectionParameters, scale: float
     ) -> Shape:
         """See `AbstractFinite.shape_of`; the same at every scale."""
         return Shape(embeddings, metric, uniform(embeddings), projected(embeddings.vectors, chosen.project))
@@ -184,9 +141,7 @@ def rotated(vectors: FloatArray, axes: Float64Array) -> Float64Array:
     return np.asarray(np.concatenate(blocks)[points.of_word])
 
 
-def largest_ratio(
-    inner: AbstractDistances, outer: AbstractDistances, threads: int | None = None
-) -> tuple[float, tuple[int, int], float]:
+def largest_ratio(inner: AbstractDistances, outer: AbstractDistances) -> tuple[float, tuple[int, int], float]:
     """An upper bound, within rounding, of d_inner / d_outer over all pairs; the pair; the smallest distance."""
     slack = 1 + 4 * (inner.relative_error + outer.relative_error) + 2.0**-40
 
@@ -195,7 +150,7 @@ def largest_ratio(
             raise PolicyError("two different points are at distance 0: no ratio bounds their projections")
         return np.asarray(near / far * slack)
 
-    found = sweep.steepest_pairs(outer, inner, ratio, threads=threads)
+    found = sweep.steepest_pairs(outer, inner, ratio)
     if not len(found.pairs):
         raise DataError("all words have the same projection: keep more dimensions with --project")
     worst = (int(found.pairs[0, 0]), int(found.pairs[0, 1]))

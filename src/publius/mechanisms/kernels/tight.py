@@ -8,6 +8,7 @@ with products by Phi that are made tile by tile. In one dimension there is a clo
 
 from __future__ import annotations
 
+import contextlib
 from itertools import count
 from typing import final
 
@@ -40,87 +41,56 @@ class Tight(AbstractFinite):
 
     name = "tight"
 
-    def _certified(
-        self, epsilon: float | None, scale: float | None, threads: int | None
-    ) -> tuple[Shape, Constant]:
+    def _certified(self, epsilon: float | None, scale: float | None) -> tuple[Shape, Constant]:
         """Solved a little below ``epsilon``, or at ``scale``: coarsely first, finer where words nearly coincide."""
         at = self._solved_at
         if scale is None:
-            line = _plain(self.embeddings, self.metric).line
-            at /= 1 + (2 * line.rounding if line else _MARGIN)
-        for residual in _RESIDUALS:
-            shape = _tight(self.embeddings, self.metric, at, residual, threads)
-            try:
-                return shape, certificate(shape, epsilon, at, threads)
-            except PolicyError:
-                if residual == _RESIDUALS[-1]:
-                    raise
-        raise PolicyError(
-            "no residual of the rows' sums is tried"
-        )  # pragma: no cover  # the loop returns or raises
+            on_line = Shape(self.embeddings, self.metric, uniform(self.embeddings)).line
+            at /= 1 + (2 * on_line.rounding if on_line else _MARGIN)
+        *coarser, finest = _RESIDUALS
+        for residual in coarser:
+            shape = _tight(self.embeddings, self.metric, at, residual)
+            with contextlib.suppress(PolicyError):
+                return shape, certificate(shape, epsilon, at)
+        shape = _tight(self.embeddings, self.metric, at, finest)
+        return shape, certificate(shape, epsilon, at)
 
     @classmethod
     def shape_of(
-        cls,
-        embeddings: Embeddings,
-        metric: AbstractMetric,
-        chosen: Settings,
-        scale: float,
-        threads: int | None,
+        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Settings, scale: float
     ) -> Shape:
         """See `AbstractFinite.shape_of`; the weights that are tight at ``scale``, but for the coarsest residual."""
-        return _tight(embeddings, metric, scale, _RESIDUALS[0], threads)
+        return _tight(embeddings, metric, scale, _RESIDUALS[0])
 
 
-def _tight(
-    embeddings: Embeddings, metric: AbstractMetric, scale: float, residual: float, threads: int | None
-) -> Shape:
-    plain = _plain(embeddings, metric)
-    weights = _weights(embeddings, plain, scale, residual, threads)
+def _tight(embeddings: Embeddings, metric: AbstractMetric, scale: float, residual: float) -> Shape:
+    """Weights a of the points, shared equally by the words of a point; `PolicyError` where one is negative."""
+    plain = Shape(embeddings, metric, uniform(embeddings))
+    if plain.line is not None:
+        weights = np.empty(len(plain.order))
+        weights[plain.order] = line.tight_weights(np.diff(plain.sorted_values), scale)
+    else:
+        facts = {"embeddings": embeddings.sha256, **plain.facts(), "tight": repr(scale), "residual": residual}
+        size = len(plain.points.first)
+        weights = cached_weights(facts, size, lambda: tight_weights(plain.law.outer, scale, residual))
     if negative := int((weights <= 0).sum()):
         raise PolicyError(
             f"tight constraints have no solution at epsilon {scale:g} on {embeddings.name!r}: {negative:,} of "
             f"{len(weights):,} weights are negative. Use a larger epsilon, or exponential"
         )
-    return _weighted(plain, weights)
+    return Shape(embeddings, metric, plain.points.shared(weights / weights.sum()))
 
 
-def _plain(embeddings: Embeddings, metric: AbstractMetric) -> Shape:
-    return Shape(embeddings, metric, uniform(embeddings))
-
-
-def _weighted(plain: Shape, weights: Float64Array) -> Shape:
-    """``plain`` with positive ``weights`` of its points, shared equally by the words of a point."""
-    return Shape(plain.embeddings, plain.metric, plain.points.shared(weights / weights.sum()))
-
-
-def _weights(
-    embeddings: Embeddings, shape: Shape, scale: float, residual: float, threads: int | None
-) -> Float64Array:
-    """A at the points of the vocabulary, shape (P,)."""
-    if shape.line is not None:
-        result = np.empty(len(shape.order))
-        result[shape.order] = line.tight_weights(np.diff(shape.sorted_values), scale)
-        return result
-    facts = {"embeddings": embeddings.sha256, **shape.facts(), "tight": repr(scale), "residual": residual}
-    size = len(shape.points.first)
-    return cached_weights(facts, size, lambda: tight_weights(shape.law.outer, scale, residual, threads))
-
-
-def tight_weights(
-    distances: AbstractDistances, scale: float, residual: float, threads: int | None = None
-) -> Float64Array:
+def tight_weights(distances: AbstractDistances, scale: float, residual: float) -> Float64Array:
     """The solution a of Phi a = 1, shape (P,), by conjugate gradients in float64.
 
     Stops when every row sums to 1 within ``residual``; `PolicyError` when it does not come near.
     """
-    ones = np.ones(distances.size)
-
-    steps = count(1)
+    ones, steps = np.ones(distances.size), count(1)
 
     def product(weights: Float64Array) -> Float64Array:
         with stage(f"Solving for the weights of all words, step {next(steps)}"):
-            return sweep.weighted_sums(distances, scale, weights, threads=threads)
+            return sweep.weighted_sums(distances, scale, weights)
 
     weights = 1 / product(ones)
     rest = ones - product(weights)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from publius.distances.metrics import AbstractMetric
 from publius.embeddings.embeddings import Embeddings
@@ -33,12 +33,11 @@ class TruncatedExponential(AbstractFinite):
     """
 
     name = "truncated-exponential"
-
     Parameters = TruncatedParameters
 
     @classmethod
     def shape_of(
-        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: TruncatedParameters, *_: Any
+        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: TruncatedParameters, scale: float
     ) -> Shape:
         """See `AbstractFinite.shape_of`; the same at every scale."""
         beta, others = chosen.beta, embeddings.size - 1

@@ -13,15 +13,12 @@ from typing import Any, final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError
-from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import NoisyWords
 from publius.mechanisms.threads import in_threads
-from publius.noise.laplace import noise_for
+from publius.noise.laplace import AbstractNoise
 from publius.noise.randomness import Generator
 from publius.option import Settings, option
-from publius.privacy.guarantee import Guarantee
-from publius.settings import EUCLIDEAN
 
 _ROWS = 128
 
@@ -31,60 +28,6 @@ class VickreyParameters(Settings):
     """Of Vickrey's mechanism."""
 
     share: float = option(0.5, help="t: how far the second-nearest word is preferred.", at_least=0, at_most=1)
-
-
-@final
-class Vickrey(Kernel):
-    """As laplace, but now and then takes the second-nearest word.
-
-    Of the noisy vector z, w1 is the nearest word and w2 the second-nearest: w2 with probability t ||z - w1||
-    / (t ||z - w1|| + (1 - t) ||z - w2||): the closer z lies to w1, the more surely w1 is returned.
-    Post-processing of the Laplace mechanism, so the guarantee is the same.
-    """
-
-    name = "vickrey"
-
-    Parameters = VickreyParameters
-
-    def __init__(
-        self, embeddings: Embeddings, *, epsilon: float, metric: str = EUCLIDEAN, **parameters: Any
-    ) -> None:
-        """Take the public ``embeddings``, ``epsilon`` per unit of ``metric``, and ``share``: t."""
-        super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
-        if embeddings.size < 2:
-            raise DataError("a second-nearest word needs at least two words")
-        self._noise = noise_for(self.metric.name, embeddings.dimension, self.epsilon)
-        delta = self._noise.vocabulary_delta(embeddings.vectors)
-        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
-        self._search: TwoNearest | None = None
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """See `Kernel.parameters`."""
-        return {"t": self.chosen.share}
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """See `Kernel.guarantee`; proven: the Laplace mechanism's, by post-processing."""
-        return self._guarantee
-
-    def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `Kernel.noise`; shape (count, n + 1), the last column uniform."""
-        return np.concatenate([self._noise.sample(rng, count), rng.random((count, 1))], axis=1)
-
-    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `Kernel.apply`."""
-        if self._search is None:
-            self._search = TwoNearest(self.embeddings.vectors)
-        found, gaps = self._search.find(self.embeddings.vectors[words] + noise[:, :-1], threads=threads)
-        share = self.chosen.share
-        first, second = share * gaps[:, 0], (1 - share) * gaps[:, 1]
-        take_second = noise[:, -1] * (first + second) < first
-        return np.where(take_second, found[:, 1], found[:, 0])
-
-    def __getstate__(self) -> dict[str, object]:
-        """Without the search: a worker builds its own."""
-        return {**self.__dict__, "_search": None}
 
 
 @final
@@ -100,12 +43,10 @@ class TwoNearest:
 
     def find(self, points: Float64Array, *, threads: int) -> tuple[IndexArray, Float64Array]:
         """Indices, shape (p, 2), nearer first, lower index first at a tie, and their distances, shape (p, 2)."""
-        parts = list(
-            in_threads(lambda a: self._block(points[a : a + _ROWS]), range(0, len(points), _ROWS), threads)
-        )
-        if not parts:
-            return np.empty((0, 2), np.int64), np.empty((0, 2))
-        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+        starts = range(0, len(points), _ROWS)
+        parts = [*in_threads(lambda a: self._block(points[a : a + _ROWS]), starts, threads)]
+        found = [np.empty((0, 2), np.int64), *(part[0] for part in parts)]
+        return np.concatenate(found), np.concatenate([np.empty((0, 2)), *(part[1] for part in parts)])
 
     def _block(self, points: Float64Array) -> tuple[IndexArray, Float64Array]:
         # Scores z.w - |w|^2/2, both scaled by a power of two that keeps the largest noise inside float32.
@@ -124,3 +65,38 @@ class TwoNearest:
             nearest = np.argsort(distances, kind="stable")[:2]
             found[row], gaps[row] = candidates[nearest], distances[nearest]
         return found, gaps
+
+
+@final
+class Vickrey(NoisyWords):
+    """As laplace, but now and then takes the second-nearest word.
+
+    Of the noisy vector z, w1 is the nearest word and w2 the second-nearest: w2 with probability t ||z - w1||
+    / (t ||z - w1|| + (1 - t) ||z - w2||): the closer z lies to w1, the more surely w1 is returned.
+    Post-processing of the Laplace mechanism, so the guarantee is the same.
+    """
+
+    name = "vickrey"
+    Parameters = VickreyParameters
+    searcher = TwoNearest
+
+    def _made_noise(self) -> tuple[AbstractNoise, float]:
+        if self.embeddings.size < 2:
+            raise DataError("a second-nearest word needs at least two words")
+        return super()._made_noise()
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """See `Kernel.parameters`."""
+        return {"t": self.chosen.share}
+
+    def noise(self, count: int, rng: Generator) -> Float64Array:
+        """See `Kernel.noise`; shape (count, n + 1), the last column uniform."""
+        return np.concatenate([super().noise(count, rng), rng.random((count, 1))], axis=1)
+
+    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
+        """See `Kernel.apply`."""
+        pairs: TwoNearest = self.search
+        found, gaps = pairs.find(self.points[words] + noise[:, :-1], threads=threads)
+        first, second = self.chosen.share * gaps[:, 0], (1 - self.chosen.share) * gaps[:, 1]
+        return np.where(noise[:, -1] * (first + second) < first, found[:, 1], found[:, 0])

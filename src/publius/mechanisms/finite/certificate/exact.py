@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -27,6 +27,7 @@ from publius.files.progress import stage
 from publius.mechanisms.finite.certificate import line, sweep
 from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances, Indices
 
+ONE_POINT = "a vocabulary needs at least two distinct points: with one, every word is the same"
 SMALLEST_WEIGHT_RATIO = 1e-12
 _BOUNDS_TOO_HIGH = 1e-5  # as a share: far more than doubt and slack make of it
 _SORTED_FROM = 4096  # points: of fewer all pairs are soon looked at
@@ -66,17 +67,6 @@ class Law:
         """The distances inside the exponent."""
         return self.inner if self.inner is not None else self.outer
 
-    def normalizers(
-        self, scale: float, threads: int | None = None, nearest: Float64Array | None = None
-    ) -> Float64Array:
-        """Z(x) = sum of weights_w exp(-min(s delta(x, w), tau)) for all points, shape (P,).
-
-        ``nearest``, of the same shape, takes the distance of the nearest other point, delta's.
-        """
-        return sweep.weighted_sums(
-            self.delta, scale, self.weights, cap=self.truncation / scale, nearest=nearest, threads=threads
-        )
-
     @property
     def plain(self) -> bool:
         """Whether there is one metric and no truncation: s d(x, x') is the same share of every slope."""
@@ -93,14 +83,12 @@ class Constant:
         scale: s.
         worst: (x, x') points with the largest ratio, attained by the output x.
         smallest_distance: between two different points.
-        sweeps: passes over all pairs it took.
     """
 
     epsilon: float
     scale: float
     worst: tuple[int, int]
     smallest_distance: float
-    sweeps: int = 1
 
 
 def same(law: Law, constant: Constant) -> bool:
@@ -110,38 +98,31 @@ def same(law: Law, constant: Constant) -> bool:
     return slope <= constant.epsilon <= slope * (1 + 1e-6) + 1e-12
 
 
-def certify(law: Law, scale: float, *, threads: int | None = None) -> Constant:
+def certify(law: Law, scale: float) -> Constant:
     """The exact constant of ``law`` at ``scale``, over all ordered pairs and all outputs, rounded up."""
-    return _certify(law, scale, threads)[0]
+    return _certify(law, scale)[0]
 
 
-def _certify(law: Law, scale: float, threads: int | None, which: str = "") -> tuple[Constant, Pairs]:
+def _certify(law: Law, scale: float, which: str = "") -> tuple[Constant, Pairs]:
+    """The constant, and the steepest pairs by differences."""
     if law.outer.size < 2:
-        raise DataError("a vocabulary needs at least two distinct points: with one, every word is the same")
-    rising = law.plain and law.outer.size >= _SORTED_FROM
-    nearest = np.empty(law.outer.size) if rising else None
+        raise DataError(ONE_POINT)
+    nearest = np.empty(law.outer.size) if law.plain and law.outer.size >= _SORTED_FROM else None
     with stage(f"Certifying the mechanism{which}: sums over all words"):
-        normalizers = law.normalizers(scale, threads, nearest)
-    bounds = _Bounds(law, scale, normalizers)
+        normalizers = sweep.weighted_sums(
+            law.delta, scale, law.weights, cap=law.truncation / scale, nearest=nearest
+        )
+    bounds = _Bounds(law, scale, normalizers, nearest)
+    ways = [None] if nearest is None or not nearest.min() > 0 else [bounds, None]
     with stage(f"Certifying the mechanism{which}: all pairs of words"):
-        if nearest is not None and nearest.min() > 0:
-            slopes = sweep.steepest_risen(law.outer, bounds, nearest, threads=threads)
-            largest, place, pairs = _largest(law, scale, slopes, normalizers)
-        if nearest is None or not nearest.min() > 0 or largest < slopes.others:
-            slopes = sweep.steepest_pairs(law.outer, law.inner, bounds, threads=threads)
-            largest, place, pairs = _largest(law, scale, slopes, normalizers)
-    epsilon = _rounded_up(law, scale, max(largest, slopes.others))
-    return Constant(epsilon, scale, pairs.pair(place), slopes.smallest_distance), pairs
-
-
-def _largest(
-    law: Law, scale: float, slopes: sweep.Slopes, normalizers: Float64Array
-) -> tuple[float, int, Pairs]:
-    """The largest slope of the steepest pairs by differences, its place, and the pairs."""
-    pairs = Pairs(law, slopes.pairs, normalizers)
-    values = pairs.slopes(scale)
-    place = int(values.argmax())
-    return float(values[place]), place, pairs
+        for rising in ways:
+            slopes = sweep.steepest_pairs(law.outer, law.inner, bounds, rising)
+            pairs = Pairs(law, slopes.pairs, normalizers)
+            values = pairs.slopes(scale)
+            if values.max() >= slopes.others:
+                break
+    epsilon = _rounded_up(law, scale, max(float(values.max()), slopes.others))
+    return Constant(epsilon, scale, pairs.pair(int(values.argmax())), slopes.smallest_distance), pairs
 
 
 def _rounded_up(law: Law, scale: float, value: float) -> float:
@@ -154,8 +135,11 @@ def _rounded_up(law: Law, scale: float, value: float) -> float:
 class _Bounds:
     """Upper bounds of all pairs' slopes: what a fast distance can be off is on the safe side."""
 
-    def __init__(self, law: Law, scale: float, normalizers: Float64Array) -> None:
+    def __init__(
+        self, law: Law, scale: float, normalizers: Float64Array, nearest: Float64Array | None
+    ) -> None:
         self._law, self._scale = law, scale
+        self.nearest = np.empty(0) if nearest is None else nearest
         self.heights = np.log(normalizers)
         reach = 60 + math.log(law.outer.size * law.weights.max() / law.weights.min())
         self._doubt = 2 * (reach * law.delta.relative_error + law.outer.size * UNIT)
@@ -166,12 +150,16 @@ class _Bounds:
     ) -> Float64Array:
         """See `sweep.SlopeFunction`."""
         law = self._law
+        if not far.min() > 0:
+            raise PolicyError(
+                "two different points are at distance 0, and no constant bounds their ratio; use another metric"
+            )
         ratios = np.subtract(self.heights[rows][:, None], self.heights[columns])
         np.abs(ratios, out=ratios)
         ratios += self._doubt
         if not law.plain:
             ratios += np.minimum((far if near is None else near) * self._scale, law.truncation)
-        _divide(ratios, far)
+        ratios /= far
         if law.plain:
             ratios += self._scale
             if far[-1, 0] == np.inf:  # the tile on the diagonal
@@ -190,16 +178,6 @@ class _Bounds:
     def least(self, best: float, share: float) -> float:
         """See `sweep.Rising`; at least what the bounds may be too high by."""
         return best - max(share * (best - self._scale), _BOUNDS_TOO_HIGH * best)
-
-
-def _divide(ratios: Float64Array, far: Float64Array) -> None:
-    """Divide by the outer distances; a pair at distance 0 must have equal rows, so anything else is infinite."""
-    if far.min() > 0:
-        ratios /= far
-        return
-    raise PolicyError(
-        "two different points are at distance 0, and no constant bounds their ratio; use another metric"
-    )
 
 
 @final
@@ -277,9 +255,7 @@ class Line:
     def certify(self, scale: float) -> Constant:
         """As `certify`, from the P - 1 neighbouring pairs; points are positions in ``values``."""
         if len(self.values) < 2:
-            raise DataError(
-                "a vocabulary needs at least two distinct points: with one, every word is the same"
-            )
+            raise DataError(ONE_POINT)
         slopes = line.neighbour_slopes(np.diff(self.values), self.weights, scale)
         place = int(np.abs(slopes).argmax())
         steepest = float(slopes[place])
@@ -305,24 +281,22 @@ _ENOUGH = 0.999
 _ROUNDS = 10
 
 
-def calibrate(
-    law: Law, epsilon: float, *, start: float | None = None, threads: int | None = None
-) -> Constant:
+def calibrate(law: Law, epsilon: float) -> Constant:
     """The constant with the largest scale found whose epsilon is at most ``epsilon`` and at least 0.999 of it.
 
     After each full pass the steepest pairs of all passes are solved for the scale, which costs next to nothing;
     the next full pass checks it. Two or three passes are usual.
     """
-    scale = start or 0.8 * epsilon
+    scale = 0.8 * epsilon
     seen: list[Pairs] = []
     best: Constant | None = None
-    for sweeps in range(1, _ROUNDS + 1):
-        constant, pairs = _certify(law, scale, threads, f", pass {sweeps} (two or three are usual)")
+    for number in range(1, _ROUNDS + 1):
+        constant, pairs = _certify(law, scale, f", pass {number} (two or three are usual)")
         seen.append(pairs)
-        if constant.epsilon <= epsilon and (best is None or constant.scale > best.scale):
-            best = replace(constant, sweeps=sweeps)
         if _ENOUGH * epsilon <= constant.epsilon <= epsilon:
-            return replace(constant, sweeps=sweeps)
+            return constant
+        if constant.epsilon <= epsilon and (best is None or constant.scale > best.scale):
+            best = constant
         scale = _solve(lambda s: max(float(part.slopes(s).max()) for part in seen), _AIM * epsilon)
     if best is None:
         raise PolicyError(

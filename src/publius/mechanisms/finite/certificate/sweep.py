@@ -35,23 +35,18 @@ def _panels(start: int, size: int) -> Iterator[slice]:
         yield slice(left, min(left + _COLUMNS, size))
 
 
-def _tile_rows(work: Callable[[int], _Result], size: int, threads: int | None) -> Iterator[_Result]:
+def _tile_rows(work: Callable[[int], _Result], size: int) -> Iterator[_Result]:
     """``work`` for each row of tiles, on threads; whoever waits is told how many of the pairs are done."""
-    with closing(in_threads(work, range(0, size, _ROWS), threads)) as rows:
+    with closing(in_threads(work, range(0, size, _ROWS))) as rows:
         for start, found in zip(range(0, size, _ROWS), rows, strict=True):
             advance(size**2 - max(0, size - start - _ROWS) ** 2, size**2)
             yield found
 
 
 def weighted_sums(
-    distances: AbstractDistances,
-    scale: float,
-    weights: Float64Array,
-    *,
-    cap: float = np.inf,
+    distances: AbstractDistances, scale: float, weights: Float64Array, *, cap: float = np.inf,
     nearest: Float64Array | None = None,
-    threads: int | None = None,
-) -> Float64Array:
+) -> Float64Array:  # fmt: skip
     """Sum over w of weights_w exp(-scale min(d(x, w), cap)) for every point x; shape (P,) or (P, m) as ``weights``.
 
     With positive weights this is the normalizing constant Z(x): no logarithm of sums is needed for safety,
@@ -70,7 +65,10 @@ def weighted_sums(
             tile = distances.fast(rows, columns, memory[: shape[0] * shape[1]].reshape(shape))
             if nearest is not None:
                 _note_nearest(near, tile, columns.start - start)
-            kernel = _kernel(tile, scale, cap)
+            if cap < np.inf:
+                np.minimum(tile, cap, out=tile)
+            tile *= -scale
+            kernel = np.exp(tile, out=tile)
             sums[: kernel.shape[0]] += kernel @ weights[columns]
             if columns.start != start:
                 sums[columns.start - start : columns.stop - start] += kernel.T @ weights[rows]
@@ -79,7 +77,7 @@ def weighted_sums(
     total = np.zeros(weights.shape)
     if nearest is not None:
         nearest[:] = np.inf
-    for start, sums, near in _tile_rows(tile_row, size, threads):
+    for start, sums, near in _tile_rows(tile_row, size):
         total[start:] += sums
         if nearest is not None:
             np.minimum(nearest[start:], near, out=nearest[start:])
@@ -96,21 +94,13 @@ def _note_nearest(near: Float64Array, tile: Float64Array, left: int) -> None:
         np.minimum(part, tile.min(axis=axis), out=part)
 
 
-def _kernel(tile: Float64Array, scale: float, cap: float) -> Float64Array:
-    """exp(-scale min(d, cap)) of the distances of one tile, in their place."""
-    if cap < np.inf:
-        np.minimum(tile, cap, out=tile)
-    tile *= -scale
-    return np.exp(tile, out=tile)
-
-
 @final
 @dataclass(frozen=True)
 class Slopes:
     """The result of a pass over the pairs.
 
     Attributes:
-        pairs: ordered pairs (x, x') of points, steepest first, shape (k, 2).
+        pairs: pairs (x, x') of points, steepest first, shape (k, 2).
         bounds: upper bounds of their slopes, shape (k,).
         others: an upper bound of the slopes of all other pairs.
         smallest_distance: the smallest outer distance of two points.
@@ -121,61 +111,27 @@ class Slopes:
     others: float
     smallest_distance: float
 
+    def first(self, count: int) -> Slopes:
+        """The ``count`` steepest; what is left out is among the others."""
+        left_out = max(self.others, float(self.bounds[count]) if len(self.bounds) > count else 0.0)
+        return Slopes(self.pairs[:count], self.bounds[:count], left_out, self.smallest_distance)
 
-_NOTHING = Slopes(np.empty((0, 2), np.int64), np.empty(0), 0.0, np.inf)
 
-# Given outer distances, inner distances (None where they are the same), rows and columns of a tile: upper bounds of
-# the slope of each pair in its steeper direction. An infinite distance marks what is no pair, or one seen before.
 SlopeFunction = Callable[[Float64Array, Float64Array | None, Indices, Indices], Float64Array]
-
-
-def steepest_pairs(
-    outer: AbstractDistances,
-    inner: AbstractDistances | None,
-    slope: SlopeFunction,
-    *,
-    threads: int | None = None,
-) -> Slopes:
-    """The unordered pairs of points with the largest bound by ``slope``; ``inner`` None where it is ``outer``."""
-    size = outer.size
-    best = [0.0]  # shared by the threads and only ever raised: a stale value costs time and nothing else
-
-    def tile_row(start: int) -> Slopes:
-        rows = slice(start, min(start + _ROWS, size))
-        memory = np.empty((2, _ROWS * max(_COLUMNS, _ROWS)))
-        found = [_NOTHING]
-        for columns in _panels(start, size):
-            shape = (rows.stop - rows.start, columns.stop - columns.start)
-            far = outer.fast(rows, columns, memory[0, : shape[0] * shape[1]].reshape(shape))
-            if columns.start == start:
-                far[np.tril_indices(shape[0])] = np.inf
-            near = (
-                None
-                if inner is None
-                else inner.fast(rows, columns, memory[1, : shape[0] * shape[1]].reshape(shape))
-            )
-            nearest = float(far.min())
-            bounds = slope(far, near, rows, columns)
-            best[0] = max(best[0], float(bounds.max()))
-            found.append(_top(bounds, best[0] * (1 - _WINDOW), rows.start, columns.start, nearest))
-        return _merged(found)
-
-    return _merged(list(_tile_rows(tile_row, size, threads)))
+"""Upper bounds of the slopes of a tile's pairs in their steeper direction, of outer distances, inner ones (None where they
+are the same), rows and columns. An infinite distance marks what is no pair, or one seen before."""
 
 
 class Rising(Protocol):
-    """Bounds of slopes that are a constant and the difference of two points' heights over their distance.
+    """What is known of bounds that are a constant and the difference of two points' heights over their distance.
 
     Attributes:
         heights: of the points, shape (P,).
+        nearest: how far each point's nearest other is, shape (P,).
     """
 
     heights: Float64Array
-
-    def __call__(
-        self, far: Float64Array, near: Float64Array | None, rows: Indices, columns: Indices
-    ) -> Float64Array:
-        """As `SlopeFunction`."""
+    nearest: Float64Array
 
     def least(self, best: float, share: float) -> float:
         """The least slope that is of interest beside the ``best``: its height is less by at most ``share``."""
@@ -184,50 +140,74 @@ class Rising(Protocol):
         """(m, b): a pair at distance d whose heights differ by less than m d - b is below the ``threshold``."""
 
 
-def steepest_risen(
-    outer: AbstractDistances, slope: Rising, nearest: Float64Array, *, threads: int | None = None
+def steepest_pairs(
+    outer: AbstractDistances,
+    inner: AbstractDistances | None,
+    slope: SlopeFunction,
+    rising: Rising | None = None,
 ) -> Slopes:
-    """`steepest_pairs` of `Rising` bounds, without a look at most pairs.
+    """The unordered pairs of points with the largest bound by ``slope``; ``inner`` None where it is ``outer``.
 
-    d is at least what ``nearest`` says of either point. So of points in the order of their heights a row needs those
-    alone that are high enough above it, for it and for themselves.
+    Of bounds that are ``rising`` with heights most pairs are passed over, for d is at least that of either point to its
+    nearest: of points in the order of their heights a row needs those alone that are high enough above it, for it and
+    for themselves.
     """
-    order = np.argsort(slope.heights, kind="stable")
-    high, near, size = slope.heights[order], nearest[order], outer.size
-    best = [_seen_among_promising(outer, slope, nearest)]
-    if not slope.rise(slope.least(best[0], _WIDE))[0] > 0:  # all slopes are about the same
-        return steepest_pairs(outer, None, slope, threads=threads)
+    size, order = outer.size, np.arange(outer.size)
+    best = [0.0]  # shared by the threads and only ever raised: a stale value costs time and nothing else
+    if rising is not None:
+        best[0] = _seen_among_promising(outer, slope, rising)
+        if not rising.rise(rising.least(best[0], _WIDE))[0] > 0:  # all slopes are about the same
+            rising = None
+    if rising is not None:
+        order = np.argsort(rising.heights, kind="stable")
+        high, near_by = rising.heights[order], rising.nearest[order]
+
+    def least() -> float:
+        return best[0] * (1 - _WINDOW) if rising is None else rising.least(best[0], _WIDE)
+
+    def panels(start: int) -> Iterator[Indices]:
+        """Columns of a row of tiles: the diagonal, and what may be steep of the rest."""
+        stop = min(start + _ROWS, size)
+        if rising is None:
+            yield from _panels(start, size)
+            return
+        m, b = rising.rise(least())
+        enough = high[stop:] >= (high[start:stop] + m * near_by[start:stop]).min() - b
+        enough &= high[stop:] - m * near_by[stop:] >= high[start] - b
+        others = order[stop:][enough]
+        yield order[start:stop]
+        for left in range(0, len(others), _COLUMNS):
+            yield others[left : left + _COLUMNS]
 
     def tile_row(start: int) -> Slopes:
         stop = min(start + _ROWS, size)
-        threshold = slope.least(best[0], _WIDE)
-        m, b = slope.rise(threshold)
-        rows = order[start:stop]
-        enough = (high[stop:] >= (high[start:stop] + m * near[start:stop]).min() - b) & (
-            high[stop:] - m * near[stop:] >= high[start] - b
-        )
-        others = order[stop:][enough]
-        found = [Slopes(_NOTHING.pairs, _NOTHING.bounds, threshold, np.inf)]
-        for columns in (rows, *(others[left : left + _COLUMNS] for left in range(0, len(others), _COLUMNS))):
-            far = outer.fast(rows, columns)
-            if columns is rows:
-                far[np.tril_indices(len(rows))] = np.inf
-            bounds = slope(far, None, rows, columns)
+        rows: Indices = slice(start, stop) if rising is None else order[start:stop]
+        memory = np.empty((2, _ROWS * max(_COLUMNS, _ROWS)))
+        found = [Slopes(np.empty((0, 2), np.int64), np.empty(0), 0.0 if rising is None else least(), np.inf)]
+        for place, columns in enumerate(panels(start)):
+            shape = (stop - start, len(order[columns]) if isinstance(columns, slice) else len(columns))
+            space = memory[:, : shape[0] * shape[1]].reshape(2, *shape)
+            far = outer.fast(rows, columns, space[0])
+            near = None if inner is None else inner.fast(rows, columns, space[1])
+            if place == 0:
+                far[np.tril_indices(shape[0])] = np.inf
+            apart = float(far.min())
+            bounds = slope(far, near, rows, columns)
             best[0] = max(best[0], float(bounds.max()))
-            top = _top(bounds, slope.least(best[0], _WIDE), 0, 0, np.inf)
-            pairs = np.stack([rows[top.pairs[:, 0]], columns[top.pairs[:, 1]]], axis=1)
-            found.append(replace(top, pairs=np.sort(pairs, axis=1)))
+            found.append(_top(bounds, least(), order[start:stop], columns, apart))
         return _merged(found)
 
-    slopes = _merged(list(_tile_rows(tile_row, size, threads)))
-    steep = int((slopes.bounds >= slope.least(best[0], _WINDOW)).sum())
-    return replace(_first(slopes, max(_FEW, steep)), smallest_distance=float(nearest.min()))
+    slopes = _merged([*_tile_rows(tile_row, size)])
+    if rising is None:
+        return slopes
+    steep = int((slopes.bounds >= rising.least(best[0], _WINDOW)).sum())
+    return replace(slopes.first(max(_FEW, steep)), smallest_distance=float(rising.nearest.min()))
 
 
-def _seen_among_promising(outer: AbstractDistances, slope: Rising, nearest: Float64Array) -> float:
+def _seen_among_promising(outer: AbstractDistances, slope: SlopeFunction, rising: Rising) -> float:
     """The largest bound of the points that could have the steepest pairs: with it many others need not be looked at."""
-    heights = slope.heights
-    could = np.maximum(heights - heights.min(), heights.max() - heights) / nearest
+    heights = rising.heights
+    could = np.maximum(heights - heights.min(), heights.max() - heights) / rising.nearest
     rows = np.argsort(-could, kind="stable")[:_ROWS]
     best = 0.0
     for left in range(0, outer.size, _COLUMNS):
@@ -238,35 +218,20 @@ def _seen_among_promising(outer: AbstractDistances, slope: Rising, nearest: Floa
     return best
 
 
-def _top(bounds: Float64Array, threshold: float, row: int, column: int, nearest: float) -> Slopes:
+def _top(bounds: Float64Array, threshold: float, rows: IndexArray, columns: Indices, apart: float) -> Slopes:
     """The pairs of a tile at or over ``threshold``, at most `_KEPT` of them."""
-    if bounds.max() < threshold:
-        return Slopes(_NOTHING.pairs, _NOTHING.bounds, threshold, nearest)
-    rows, columns = np.nonzero(bounds >= threshold)
-    pairs = np.stack([rows + row, columns + column], axis=1)
-    return _kept(pairs, bounds[rows, columns], threshold, nearest)
+    i, j = np.nonzero(bounds >= threshold) if bounds.max() >= threshold else np.empty((2, 0), np.int64)
+    at = j + columns.start if isinstance(columns, slice) else columns[j]
+    return _kept(np.sort(np.stack([rows[i], at], axis=1), axis=1), bounds[i, j], threshold, apart)
 
 
 def _merged(parts: list[Slopes]) -> Slopes:
-    pairs, bounds = (
-        np.concatenate([part.pairs for part in parts]),
-        np.concatenate([part.bounds for part in parts]),
-    )
-    others, nearest = max(part.others for part in parts), min(part.smallest_distance for part in parts)
-    return _kept(pairs, bounds, others, nearest)
+    pairs = np.concatenate([part.pairs for part in parts])
+    bounds = np.concatenate([part.bounds for part in parts])
+    others, apart = max(part.others for part in parts), min(part.smallest_distance for part in parts)
+    return _kept(pairs, bounds, others, apart)
 
 
-def _kept(pairs: IndexArray, bounds: Float64Array, others: float, nearest: float) -> Slopes:
+def _kept(pairs: IndexArray, bounds: Float64Array, others: float, apart: float) -> Slopes:
     order = np.argsort(-bounds, kind="stable")
-    return _first(Slopes(pairs[order], bounds[order], others, nearest), _KEPT)
-
-
-def _first(slopes: Slopes, count: int) -> Slopes:
-    """The ``count`` steepest; what is left out is among the others."""
-    left_out = float(slopes.bounds[count]) if len(slopes.bounds) > count else 0.0
-    return replace(
-        slopes,
-        pairs=slopes.pairs[:count],
-        bounds=slopes.bounds[:count],
-        others=max(slopes.others, left_out),
-    )
+    return Slopes(pairs[order], bounds[order], others, apart).first(_KEPT)
