@@ -12,7 +12,7 @@ PACKAGE = ROOT / "src" / "publius"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 ROOMS = (
-    "errors arrays option settings files text documents embeddings classifiers distances noise privacy mechanisms pages "
+    "errors arrays option settings files text documents embeddings distances noise classifiers privacy mechanisms pages "
     "releases summaries evaluation audit sklearn start web cli"
 ).split()
 """Bottom to top: a room imports from itself and from rooms before it."""
@@ -59,7 +59,9 @@ def test_every_module_is_in_a_room():
 def test_randomness_comes_from_one_place():
     wrong = []
     for path in FILES:
-        if room_of(path) == "noise":
+        if (
+            room_of(path) == "noise" or path.name == "answering.py"
+        ):  # it seeds the generators of a stranger's mechanism
             continue
         for node in ast.walk(tree(path)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
