@@ -136,7 +136,9 @@ class KnownWords(dict[bytes, int]):
             size += len(chunk)
             if size >= _AT_ONCE or end == len(chunks):
                 with self._lock:
-                    if len(self) >= _MOST or len(self._rows) >= _MOST:
+                    if len(self) >= _MOST:
+                        self.clear()  # the commonest stay in the array
+                    if len(self._rows) >= _MOST:
                         self.clear()
                         self._rows.clear()
                         self._common.fill(0)
