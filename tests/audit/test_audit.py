@@ -68,6 +68,17 @@ def test_a_broken_target_is_refuted_and_the_case_shows_it_again(run, tmp_path, n
     assert (code, json.loads(out)["verdict"]) == (1, "refuted")
 
 
+@pytest.mark.parametrize(("name", "verdict"), [("sound", "not-refuted"), ("scale_off_by_three", "refuted")])
+def test_recorded_outputs_are_judged(run, tmp_path, name, verdict):
+    lines = [{"input": word, "outputs": [getattr(toys, name)(word, seed) for seed in range(3000)]} for word in toys.WORDS]
+    (tmp_path / "draws.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, out, err = run(
+        "audit", "--target", f"recorded:{tmp_path / 'draws.jsonl'}", "--claim", claim_file(tmp_path), "--seed", 5,
+        "--output", tmp_path / "case.json", "--json",
+    )  # fmt: skip
+    assert (code, json.loads(out)["verdict"]) == (verdict == "refuted", verdict), err
+
+
 def test_a_case_does_not_refute_a_sound_target(run, tmp_path):
     place = audited(run, tmp_path, "scale_off_by_three")[1]["case"]
     code, out, _ = run("audit", "--replay", place, "--target", "python:audit.toys:sound")

@@ -83,17 +83,19 @@ class _Trial:
     def verdict(self) -> Finding:
         unknown = self._unknown() if self.starts else None
         found = self._refuted(unknown) if unknown else self._exactly() or self._by_draws()
-        fault = None
-        if found.case is None:
-            fault = (
-                (self._statement() if found.verdict == "exact" else None) or self._state() or self._carry()
-            )
-        elif (
+        fault = self._statement() if found.verdict == "exact" else None
+        if found.verdict == "exact" and not fault and self.refused & {*self.rows}:
+            found = self._by_draws()  # what is stated of them is no law of theirs
+        case = found.case
+        if (
             self.starts
-            and found.case.kind == "ratio"
-            and len({*self._draw(found.case.inputs[0], _REPEATED)}) == 1
+            and case
+            and case.kind == "ratio"
+            and len({*self._draw(case.inputs[0], _REPEATED)}) == 1
         ):
             fault = self._state()  # what is certain here may be this process's own choice
+        elif not case and not fault and not self._determined():
+            fault = self._state() or self._carry()
         found = self._refuted(fault) if fault else found
         strange = {given for given, _, _ in unknown_inputs(self.claim)}
         return replace(found, draws=self.drawn, refused=len(self.refused - strange))
