@@ -215,6 +215,16 @@ def test_paths_lead_into_nested_values(file):
         open_corpus(path)
 
 
+@pytest.mark.parametrize("name", ["data.jsonl", "data.json"])
+def test_a_column_of_later_rows_alone_is_taken_when_it_is_named(file, name):
+    rows = [{"id": n} for n in range(450)] + [{"body": {"words": "late"}, "who": "ada"}]
+    data = json.dumps(rows) if name == "data.json" else "".join(json.dumps(row) + "\n" for row in rows)
+    corpus = open_corpus(file(data, name), Reading(text_field="body.words"), author_field="who")
+    assert [(each.text, each.author) for each in corpus][-2:] == [("", None), ("late", "ada")]
+    with pytest.raises(DataError, match="No column whom"):
+        open_corpus(file(data, name), Reading(text_field="id"), author_field="whom")
+
+
 @pytest.mark.parametrize(
     "data", [[{"text": "a"}, {"text": None}], ["a", ""], {"n": 2, "rows": [{"text": "a"}, {}]}]
 )

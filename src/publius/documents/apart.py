@@ -1,7 +1,6 @@
 """The process that takes foreign files apart: started by `publius.documents.office`, with limits, ended when late.
 
-A request is a line of JSON; the answer is a length and so much msgpack. What a library says of a file may quote it, so
-nothing of that leaves.
+Requests and answers are msgpack over a pipe. What a library says of a file may quote it, so nothing of that leaves.
 """
 
 from __future__ import annotations
@@ -10,16 +9,14 @@ import contextlib
 import email
 import email.header
 import email.policy
-import json
 import logging
 import mailbox
-import os
 import re
-import struct
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from email.message import Message
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,28 +40,25 @@ _WITHOUT_VALUE: Final = re.compile(
 
 def main() -> None:
     """Answer requests until there are none."""
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_RDWR), 1)  # a library that prints would break the answers
     logging.disable()
     with contextlib.suppress(ImportError, ValueError):
         import resource
 
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(
-            resource.RLIMIT_AS, (used + int(sys.argv[1]), resource.getrlimit(resource.RLIMIT_AS)[1])
-        )
+        most = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]), most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    while line := sys.stdin.buffer.readline():
-        request = json.loads(line)
-        try:
-            answer: dict[str, Any] = {"rows": READERS[request["kind"]](Path(request["path"]), request)}
-        except MissingExtraError as error:
-            answer = {"missing": error.__reduce__()[1]}
-        except Exception:  # of a library on a damaged file
-            answer = {"unreadable": True}
-        data = msgspec.msgpack.encode(answer)
-        out.write(struct.pack(">Q", len(data)) + data)
-        out.flush()
+    pipe: Connection[bytes, bytes] = Connection(int(sys.argv[2]))
+    with contextlib.suppress(EOFError):
+        while True:
+            request = msgspec.msgpack.decode(pipe.recv_bytes())
+            try:
+                answer: dict[str, Any] = {"rows": READERS[request["kind"]](Path(request["path"]), request)}
+            except MissingExtraError as error:
+                answer = {"missing": error.__reduce__()[1]}
+            except Exception:  # of a library on a damaged file
+                answer = {"unreadable": True}
+            pipe.send_bytes(msgspec.msgpack.encode(answer))
 
 
 # One document a file --------------------------------------------------------------------------------------
@@ -80,7 +74,7 @@ def _docx(path: Path, request: dict[str, Any]) -> list[str]:
         for item in part.iter_inner_content():
             if hasattr(
                 item, "rows"
-            ):  # a merged cell once: by its element, for it may say that it spans 10^8 columns
+            ):  # a merged cell once, by its element: it may say that it spans 10^8 columns
                 for row in item._tbl.tr_lst:
                     for cell in row.tc_lst:
                         if cell.vMerge != "continue":
@@ -158,9 +152,8 @@ def _body(message: Message) -> str:
     """The first plain text that is no attachment, else the first page of HTML."""
     html: Message | None = None
     for part in message.walk():
-        if part.is_multipart() or str(part.get("content-disposition", "")).strip().lower().startswith(
-            "attachment"
-        ):
+        disposition = str(part.get("content-disposition", "")).strip().lower()
+        if part.is_multipart() or disposition.startswith("attachment"):
             continue
         if part.get_content_type() == "text/plain":
             return _part(part)

@@ -87,7 +87,7 @@ class Corpus:
             author = None if own else author_field
             id = None if id_field == OWN and OWN not in table.columns else id_field
             wanted = [name for name in (author, id, *(() if gaps else fields)) if name is not None]
-            check_columns(table.columns, wanted)
+            check_columns(table.columns_with(wanted), wanted)
             told = {"id": id, "author": author, "own": own, "fields": (*fields,), "nobody": nobody}
             plans.append(msgspec.structs.replace(plan, **told))
         return Corpus(self.source, self.tables, plans)
@@ -204,7 +204,8 @@ def open_corpus(
     tables = tables_of(opened, reading)
     if not all(table.columns for table in tables):
         raise DataError(f"{opened.name} holds no document: check that it is the right file.")
-    texts = [text_column(table.columns, reading.text_field, table.longest) for table in tables]
+    asked = [] if reading.text_field is None else [reading.text_field]
+    texts = [text_column(table.columns_with(asked), reading.text_field, table.longest) for table in tables]
     plans = [Plan(text=text, raw=reading.raw, keep_quotes=reading.keep_quotes) for text in texts]
     corpus = Corpus(opened, tables, plans).carrying(fields, author_field, no_author, id_field)
     if next(corpus.batches(1), None) is None and not corpus.plan.nobody:

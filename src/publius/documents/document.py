@@ -187,11 +187,16 @@ def check_columns(columns: Sequence[str], wanted: Iterable[str]) -> None:
     for name in wanted:
         if columns.count(name) > 1:
             raise DataError(f"{columns.count(name)} columns are called {name}: give each a name of its own")
-        nested = [*steps_of(name)][:1]
-        if name not in columns and not (
-            nested != [name] and any(each.startswith(nested[0]) for each in columns)
-        ):
+        if not has_column(columns, name):
             raise _missing(name, columns)
+
+
+def has_column(columns: Iterable[str], name: str) -> bool:
+    """Whether it is a column, or a path that begins with one."""
+    first = steps_of(name)[:1]
+    return name in columns or (
+        first not in ([], [name]) and any(each.startswith(first[0]) for each in columns)
+    )
 
 
 def are_names(columns: Iterable[str]) -> bool:

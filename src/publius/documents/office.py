@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import json
 import os
-import select
-import struct
 import subprocess
 from collections.abc import Sequence
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -146,38 +144,29 @@ def _header(rows: Sequence[Sequence[str | None]]) -> int:
 class _Process:
     def __init__(self) -> None:
         self.owner = os.getpid()
-        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter on our own module
-            command("publius.documents.apart", str(MEMORY)), cwd=os.sep, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, env=environment(LC_ALL="C.UTF-8", MALLOC_ARENA_MAX="1", OMP_NUM_THREADS="1"),
-        )  # fmt: skip
+        self._pipe, theirs = Pipe()
+        place = theirs.fileno()
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603  # our own interpreter on our own module
+                command("publius.documents.apart", str(MEMORY), str(place)), cwd=os.sep, pass_fds=[place],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env=environment(LC_ALL="C.UTF-8", MALLOC_ARENA_MAX="1", OMP_NUM_THREADS="1"),
+            )  # fmt: skip
 
     def answer(self, request: dict[str, Any], seconds: float) -> dict[str, Any] | None:
         """None where it ended, or did not answer in time."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:
-            return None
-        try:
-            stdin.write(json.dumps(request).encode() + b"\n")
-            stdin.flush()
-            data = b""
-            while len(data) < 8 or len(data) < 8 + struct.unpack(">Q", data[:8])[0]:
-                if not select.select([stdout], [], [], seconds)[0] or not (
-                    part := os.read(stdout.fileno(), 2**20)
-                ):
-                    return None
-                data += part
-        except OSError:
-            return None
-        return msgspec.msgpack.decode(data[8:], type=dict)
+        with contextlib.suppress(OSError, EOFError):
+            self._pipe.send_bytes(msgspec.msgpack.encode(request))
+            if self._pipe.poll(seconds):
+                return msgspec.msgpack.decode(self._pipe.recv_bytes(), type=dict)
+        return None
 
     def end(self) -> None:
         """End it, whatever it is doing."""
         if self.owner == os.getpid():
             self._process.kill()
-            for pipe in (self._process.stdin, self._process.stdout):
-                with contextlib.suppress(OSError):
-                    pipe.close()  # type: ignore[union-attr]
             self._process.wait()
+        self._pipe.close()
 
 
 _running: list[_Process] = []

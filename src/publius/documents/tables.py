@@ -21,7 +21,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import Plan, Tally, columns_of, pick, said
+from publius.documents.document import Plan, Tally, columns_of, has_column, pick, said
 from publius.errors import DataError, UsageError
 from publius.files.reading import open_binary, read_bytes_limited
 from publius.settings import Reading
@@ -142,6 +142,10 @@ class Table(ABC):
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, and of nested values."""
 
+    def columns_with(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """The columns, with those of the ``wanted`` that only later rows have."""
+        return self.columns
+
     @abstractmethod
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Its rows, at most ``size`` at a time."""
@@ -207,6 +211,16 @@ class JsonLines(Table):
         """Those of its first rows."""
         return columns_of(Chunk(next(self._lines(_PEEKED), []), 0, self.name).records(None))
 
+    def columns_with(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """See `Table.columns_with`; the file is decoded as far as that needs."""
+        found, row = dict.fromkeys(self.columns), 0
+        for lines in self._lines(_PEEKED):
+            if all(has_column(found, name) for name in wanted):
+                break
+            found |= dict.fromkeys(columns_of(Chunk(lines, row, self.name).records(None)))
+            row += len(lines)
+        return tuple(found)
+
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Bytes, undecoded."""
         first = 0
@@ -261,6 +275,11 @@ class Held(Table):
     def columns(self) -> tuple[str, ...]:
         """Those of its first rows."""
         return columns_of(self._records[:_PEEKED])
+
+    def columns_with(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """See `Table.columns_with`."""
+        known = all(has_column(self.columns, name) for name in wanted)
+        return self.columns if known else columns_of(self._records)
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Out of memory."""

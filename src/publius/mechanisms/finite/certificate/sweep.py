@@ -187,11 +187,11 @@ def steepest_pairs(
         for place, columns in enumerate(panels(start)):
             shape = (stop - start, len(order[columns]) if isinstance(columns, slice) else len(columns))
             space = memory[:, : shape[0] * shape[1]].reshape(2, *shape)
-            far = outer.fast(rows, columns, space[0])
+            far = outer.fast(rows, columns, space[0] if rising is None else None)
             near = None if inner is None else inner.fast(rows, columns, space[1])
             if place == 0:
                 far[np.tril_indices(shape[0])] = np.inf
-            apart = float(far.min())
+            apart = float(far.min()) if rising is None else np.inf
             bounds = slope(far, near, rows, columns)
             best[0] = max(best[0], float(bounds.max()))
             found.append(_top(bounds, least(), order[start:stop], columns, apart))
