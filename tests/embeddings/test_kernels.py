@@ -88,7 +88,7 @@ def use_bytes(monkeypatch):
             made[-1].calls = made[0].calls
             return made[-1]
 
-        monkeypatch.setattr(byte_products, "panel", panel)
+        monkeypatch.setattr(byte_products, "Panel", panel)
         monkeypatch.setattr(byte_products, "unusable", lambda dimension: None)
         byte_products.reach.cache_clear()
         return made
@@ -384,7 +384,7 @@ def test_another_interface_is_caught(monkeypatch, use_bytes):
     def panel(*arguments):
         raise AttributeError
 
-    monkeypatch.setattr(byte_products, "panel", panel)
+    monkeypatch.setattr(byte_products, "Panel", panel)
     vectors, _ = words_and_points(3000, 70, 10)
     assert NearestWords(vectors).kernel.kernel == SGEMM
     assert "AttributeError" in NearestWords(vectors).kernel.reason

@@ -86,9 +86,7 @@ def _solve(costs: Float64Array, supply: MassArray, demand: MassArray, total: int
 def _network_simplex(
     costs: Float64Array, supply: MassArray, demand: MassArray, iterations: int = _ITERATIONS
 ) -> Flow:
-    with (
-        warnings.catch_warnings()
-    ):  # POT warns when imported first; when it stops early, an error follows below
+    with warnings.catch_warnings():  # of its import, and of an early stop, of which an error follows below
         warnings.simplefilter("ignore")
         import ot
 

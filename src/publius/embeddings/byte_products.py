@@ -44,15 +44,6 @@ Scores = Callable[[int], None]
 """Computes the scores of a number of points, shape (count, columns), to the start of the memory that it is bound to."""
 
 
-def panel(words: Words, scales: Float32Array, offsets: Float32Array) -> Panel:
-    """A panel of ``words``, shape (n, columns), each with a scale and an offset.
-
-    The score of point p and column c is scale * scales[c] * sum over i of (points[p, i] - ZERO) * words[i, c] +
-    offsets[c]: a sum of whole numbers, then four roundings to float32 at most.
-    """
-    return Panel(words, scales, offsets)
-
-
 def unusable(dimension: int) -> str | None:
     """Why these products cannot be asked for here at all; None when they can."""
     try:
@@ -99,7 +90,7 @@ def _right(dimension: int, columns: int, most: int) -> bool:
     scales[1::2] = _made(1, columns // 2, 2, 2**16) / np.float32(32_000)
     offsets[1::2] = _made(1, columns // 2, 3, 2**16) / np.float32(-7)
     sums = _sums(points, words)
-    made = panel(words, scales, offsets)
+    made = Panel(words, scales, offsets)
     memory, scale = np.empty(POINTS * columns, np.float32), np.ones(1, np.float32)
     compute = made.bind(points, scale, memory)
     for count in (POINTS, 1, 7):
@@ -111,9 +102,8 @@ def _right(dimension: int, columns: int, most: int) -> bool:
         near = np.abs(found - (sums[:count] * scales + offsets)) <= size * 2.0**-20
         if not (near.all() and (exact | (np.abs(whole) >= 2**24)).all()):
             return False
-    return bool(
-        np.float64(5e-324) * np.float64(1.0) != 0
-    )  # a library may switch that off for the whole thread
+    # A library may switch that off for the whole thread.
+    return bool(np.float64(5e-324) * np.float64(1.0) != 0)
 
 
 def _sums(points: Points, words: Words) -> Float64Array:
@@ -155,7 +145,11 @@ def _library() -> Any:
 
 @final
 class Panel:
-    """Words whose scores are computed together: a graph of one node, safe for threads, without the GIL."""
+    """Words, shape (n, columns), whose scores are computed together, safe for threads, without the GIL.
+
+    The score of point p and column c is scale * scales[c] * sum over i of (points[p, i] - ZERO) * words[i, c] +
+    offsets[c]: a sum of whole numbers, then four roundings to float32 at most.
+    """
 
     def __init__(self, words: Words, scales: Float32Array, offsets: Float32Array) -> None:
         library = _library()
@@ -197,9 +191,8 @@ def _model(words: Words, scales: Float32Array, offsets: Float32Array) -> bytes:
     graph += _field(5, _tensor("words", _INT8, words)) + _field(5, _tensor("scales", _FLOAT, scales))
     graph += _field(5, _tensor("offsets", _FLOAT, offsets))
     graph += _field(5, _tensor("zero", _UINT8, np.array(ZERO, np.uint8)))
-    graph += _field(11, _value("points", _UINT8, ("count", dimension))) + _field(
-        11, _value("scale", _FLOAT, (1,))
-    )
+    graph += _field(11, _value("points", _UINT8, ("count", dimension)))
+    graph += _field(11, _value("scale", _FLOAT, (1,)))
     graph += _field(12, _value("scores", _FLOAT, ("count", columns)))
     versions = (("", 13), ("com.microsoft", 1))
     opsets = b"".join(_field(8, _field(1, name.encode()) + _field(2, number)) for name, number in versions)

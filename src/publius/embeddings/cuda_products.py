@@ -34,10 +34,8 @@ _MOST: Final = 4096  # a point with more words is left to the processor, which b
 _TOGETHER: Final = 64  # points whose other words are looked for together
 _CHUNK: Final = 16_384
 _SUMS: Final = 4096  # so many numbers of 12 bits add up to less than 2**24, which float32 holds
-_DISTINCT: Final = (
-    257,
-    4099,
-)  # points and words of the check, which come again; primes, so that no tile repeats
+# Points and words of the check, which come again; primes, so that no tile repeats.
+_DISTINCT: Final = (257, 4099)
 
 
 def unusable() -> str | None:

@@ -139,13 +139,10 @@ class Embeddings:
             path, limit=limit, vocabulary=vocabulary, skip_bad_rows=skip_bad_rows, progress=progress
         )
         source = {
-            "format": found.format,
-            "rows": found.rows,
-            "limit": limit,
-            "vocabulary": None if vocabulary is None else len(vocabulary),
-            "skipped": dict(found.skipped),
+            "format": found.format, "rows": found.rows, "limit": limit,
+            "vocabulary": None if vocabulary is None else len(vocabulary), "skipped": dict(found.skipped),
             "unknown_rows": found.unknown_rows,
-        }
+        }  # fmt: skip
         profile = tokenizer or ("glove" if found.format == GLOVE else "word2vec")
         return cls._checked(name or name_from(path), found.words, found.vectors, profile, source)
 
@@ -273,16 +270,8 @@ class Embeddings:
 
     def save(self, folder: AnyPath) -> Embeddings:
         """Store in a new or empty folder, whole or not at all, and open what was stored."""
-        record = Record(
-            self.name,
-            self.sha256,
-            self.size,
-            self.dimension,
-            self.unknown_index,
-            self.tokenizer,
-            dict(self.source),
-        )
-        write_store(folder, record, self.vocabulary, self.vectors)
+        facts = self.name, self.sha256, self.size, self.dimension, self.unknown_index, self.tokenizer
+        write_store(folder, Record(*facts, dict(self.source)), self.vocabulary, self.vectors)
         return Embeddings.open(folder)
 
     def verify(self) -> None:
@@ -308,15 +297,8 @@ class Embeddings:
     def __reduce__(self) -> tuple[Callable[..., Embeddings], tuple[Any, ...]]:
         if self.folder is not None:
             return _reopened, (str(self.folder), self.sha256)
-        facts = (
-            self.name,
-            self.vocabulary,
-            self.vectors,
-            self.unknown_index,
-            self.tokenizer,
-            dict(self.source),
-        )
-        return _received, (*facts, self.sha256)
+        facts = self.name, self.vocabulary, self.vectors, self.unknown_index, self.tokenizer
+        return _received, (facts, dict(self.source), self.sha256)
 
 
 def _reopened(folder: str, sha256: str) -> Embeddings:
@@ -326,15 +308,8 @@ def _reopened(folder: str, sha256: str) -> Embeddings:
     return embeddings
 
 
-def _received(
-    name: str,
-    words: tuple[str, ...],
-    vectors: Float32Array,
-    unknown: int,
-    tokenizer: str,
-    source: Any,
-    sha256: str,
-) -> Embeddings:
+def _received(facts: tuple[Any, ...], source: dict[str, Any], sha256: str) -> Embeddings:
+    name, words, vectors, unknown, tokenizer = facts
     vectors.flags.writeable = False
     return Embeddings(name, words, vectors, unknown, tokenizer, MappingProxyType(source), None, sha256)
 

@@ -314,9 +314,8 @@ class NearestWords:
     def _decide_one(self, point: Float64Array, candidates: IndexArray) -> int:
         vectors = np.asarray(self._vectors[candidates], np.float64)
         squares = np.einsum("ij,ij->i", vectors, vectors)
-        shrink = 2.0 ** -max(
-            0, math.frexp(float(np.abs(point).max()))[1]
-        )  # else the squares of huge noise overflow
+        # Without it the squares of huge noise overflow.
+        shrink = 2.0 ** -max(0, math.frexp(float(np.abs(point).max()))[1])
         scores = vectors @ (point * shrink) - squares * shrink / 2
         magnitude = np.sqrt(squares) * np.linalg.norm(point * shrink) + squares * shrink / 2
         bounds = 1.01 * (self.dimension + 4) * (_UNIT64 * magnitude) + 1e-300

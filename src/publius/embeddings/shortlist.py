@@ -86,7 +86,7 @@ class Shortlist:
             norms, near = self._norms[words[part]], _lengths(whole)
             there = slice(start + part.start, start + part.stop)
             self._errors[:, there] = np.sqrt(2 * norms), _lengths(rows) + near * 2.0**-20, norms * 2.0**-20
-        return byte_products.panel(rounded, scales, offsets)
+        return byte_products.Panel(rounded, scales, offsets)
 
     block = POINTS
     """The points that are best scored together."""

@@ -91,11 +91,8 @@ def open_store(folder: AnyPath) -> tuple[Record, tuple[str, ...], Float32Array]:
     `EmbeddingError` when a part is missing, malformed, a link, or does not agree with the others.
     """
     record = read_record(folder)
-    return (
-        record,
-        _read_words(Path(folder, _WORDS), record.size),
-        _map_vectors(Path(folder, _VECTORS), record),
-    )
+    words = _read_words(Path(folder, _WORDS), record.size)
+    return record, words, _map_vectors(Path(folder, _VECTORS), record)
 
 
 def read_record(folder: AnyPath) -> Record:
@@ -177,28 +174,21 @@ def _read_words(path: Path, size: int) -> tuple[str, ...]:
     return words
 
 
-def mapped_array(path: AnyPath) -> np.memmap[Any, Any] | None:
-    """The array of a ``.npy`` file, memory-mapped; None where the file is none, whatever its header says.
-
-    `StorageError` where it cannot be read.
-    """
+def _map_vectors(path: Path, record: Record) -> Float32Array:
+    """The vectors, memory-mapped; `EmbeddingError` for what is no array of the record's shape."""
+    shape, size = (record.size, record.dimension), path.stat().st_size
+    found: Any = None
     try:
         with np.errstate(over="ignore"):  # a shape whose size no integer holds is refused as such
             found = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, TypeError, SyntaxError, OverflowError, tokenize.TokenError):
-        return None
+        pass  # whatever its header says, it is no array
     except OSError as error:
-        raise storage_error("read", Path(path), error) from None
+        raise storage_error("read", path, error) from None
     if isinstance(found, np.lib.npyio.NpzFile):  # several arrays: it stays open until somebody closes it
         found.close()
-    return found if isinstance(found, np.memmap) else None
-
-
-def _map_vectors(path: Path, record: Record) -> Float32Array:
-    shape, size = (record.size, record.dimension), path.stat().st_size
-    found = mapped_array(path)
     if (
-        found is None
+        not isinstance(found, np.memmap)
         or (found.shape, found.dtype, found.flags.c_contiguous) != (shape, _DTYPE, True)
         or found.offset + found.nbytes != size
     ):
