@@ -7,7 +7,6 @@ it is, in the thread that it was called in; where nobody watches both do nothing
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -28,23 +27,21 @@ def unheard(*told: object) -> None:
 
 @final
 class Watch:
-    """Follows one piece of work and can stop it. Safe in threads."""
+    """Follows one piece of work and can stop it; another thread may look at it and stop it."""
 
     def __init__(self) -> None:
         """Nothing is done yet."""
-        self._lock = threading.Lock()
-        self._since = time.monotonic()
-        self._stages: list[str] = []
-        self._done = self._total = 0
-        self._first = (self._since, 0)
-        self._last = self._since
-        self.cancelled = self.began = False
+        self.cancelled, self._depth = False, 0
+        self._title: str | None = None
+        self._begin(0, 0)
+
+    def _begin(self, done: int, total: int) -> None:
+        self._since, self._before, self._done, self._total = time.monotonic(), done, done, total
 
     def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """``work(*arguments)``, watched; `CancelledError` where it was stopped before its end."""
         before = _WATCH.set(self)
         try:
-            self.began = True
             self.check()
             return work(*arguments)
         finally:
@@ -60,46 +57,33 @@ class Watch:
             raise CancelledError("cancelled: nothing half-made is kept")
 
     def record(self) -> dict[str, Any]:
-        """The stage, how many of its parts are done, seconds since it began, and those left if known."""
-        with self._lock:
-            now = time.monotonic()
-            at, before = self._first
-            fresh = self._done - before
-            left = None
-            if fresh > 0 and self._done < self._total:  # at the speed of the parts done
-                left = (self._last - at) / fresh * (self._total - self._done) - (now - self._last)
-            return {
-                "stage": self._stages[0] if self._stages else None,
-                "done": self._done, "total": self._total,
-                "seconds": round(now - self._since, 1),
-                "left": round(left, 1) if left is not None and left > 0 else None,
-            }  # fmt: skip
+        """The stage, how many of its parts are done, seconds since it began, and those left at this speed if known."""
+        seconds, done, total = time.monotonic() - self._since, self._done, self._total
+        fresh = done - self._before
+        left = round(seconds / fresh * (total - done), 1) if fresh > 0 and done < total else None
+        return {"stage": self._title, "done": done, "total": total, "seconds": round(seconds, 1), "left": left}
 
     def enter(self, title: str) -> None:
         """A stage begins; one inside another is a part of it and is not told apart."""
         self.check()
-        with self._lock:
-            if not self._stages:
-                self._since = self._last = time.monotonic()
-                self._done = self._total = 0
-                self._first = (self._since, 0)
-            self._stages.append(title)
+        self._depth += 1
+        if self._depth == 1:
+            self._title = title
+            self._begin(0, 0)
 
     def leave(self) -> None:
         """It ends."""
-        with self._lock:
-            self._stages.pop()
+        self._depth -= 1
+        if not self._depth:
+            self._title = None
 
     def advance(self, done: int, total: int) -> None:
-        """The innermost stage is so far; with fewer parts than before, or another total, something else has begun."""
+        """The stage is so far; with fewer parts than before, or another total, something else has begun."""
         self.check()
-        with self._lock:
-            if len(self._stages) != 1:
-                return
-            self._last = time.monotonic()
+        if self._depth == 1:
             if done < self._done or total != self._total:
-                self._first = (self._last, done)
-            self._done, self._total = (min(done, total) if total else done), total
+                self._begin(done, total)
+            self._done = min(done, total) if total else done
 
 
 _WATCH: Final[ContextVar[Watch | None]] = ContextVar("watch", default=None)
