@@ -34,10 +34,8 @@ def test_a_parquet_file(tmp_path):
     pyarrow.parquet.write_table(pyarrow.table(ROWS), tmp_path / "a.parquet", row_group_size=2)
     corpus = open_corpus(tmp_path / "a.parquet", author_field="author", id_field="id", fields=["day"])
     assert [(each.id, each.author, each.text) for each in corpus] == [
-        ("1", "7", "a b"),
-        ("2", None, ""),
-        ("3", "8", "c"),
-    ]
+        ("1", "7", "a b"), ("2", None, ""), ("3", "8", "c"),
+    ]  # fmt: skip
     assert [each.fields["day"] for each in corpus] == ROWS["day"]
     assert corpus.columns == ("id", "author", "text", "day", "answers[].a")
     assert corpus.count() == 3

@@ -9,26 +9,17 @@ from publius.documents.clean import clean
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("plain, as it is", "plain, as it is"),
-        ("a &amp; b &lt;3 &eacute;", "a & b <3 é"),
-        ('The <span style="color:red">book</span> was late.<br/>Twice.', "The book was late.\nTwice."),
-        ("<style>p {color: red}</style><p>a</p><!-- b -->", "\na\n"),
-        ("<script>steal()", ""),
-        ("1 < 2 and x > y, I <3 you <john@post.example>", "1 < 2 and x > y, I <3 you <john@post.example>"),
-        ("of\ufb01ce, ｆｕｌｌ", "office, full"),
-        ("long\xadest", "longest"),
-        ("com-\nplaint, well-known, a - b", "complaint, well-known, a - b"),
-        ("pages 3-\n4", "pages 3-\n4"),
-        ("a\0b", "ab"),
-        ("[NAME] met <PERSON_1> at XXXX, [REDACTED], [name 2], ██", "  met   at  ,  ,  ,  "),
-        ("[sic] and [note]", "[sic] and [note]"),
-        ("a\n> b\n> c\nd", "a\nd"),
-        ("a\nOn Monday x wrote:\n> b\n", "a\n"),
-        ("a\n-----Original Message-----\nb", "a\n"),
-        ("I wrote: this", "I wrote: this"),
-    ],
-)
+    [("plain, as it is", "plain, as it is"), ("a &amp; b &lt;3 &eacute;", "a & b <3 é"),
+     ('The <span style="color:red">book</span> was late.<br/>Twice.', "The book was late.\nTwice."),
+     ("<style>p {color: red}</style><p>a</p><!-- b -->", "\na\n"), ("<script>steal()", ""),
+     ("1 < 2 and x > y, I <3 you <john@post.example>", "1 < 2 and x > y, I <3 you <john@post.example>"),
+     ("of\ufb01ce, ｆｕｌｌ", "office, full"), ("long\xadest", "longest"),
+     ("com-\nplaint, well-known, a - b", "complaint, well-known, a - b"), ("pages 3-\n4", "pages 3-\n4"),
+     ("a\0b", "ab"), ("[NAME] met <PERSON_1> at XXXX, [REDACTED], [name 2], ██", "  met   at  ,  ,  ,  "),
+     ("[sic] and [note]", "[sic] and [note]"), ("a\n> b\n> c\nd", "a\nd"),
+     ("a\nOn Monday x wrote:\n> b\n", "a\n"), ("a\n-----Original Message-----\nb", "a\n"),
+     ("I wrote: this", "I wrote: this")],
+)  # fmt: skip
 def test_a_text_made_clean(text, expected):
     assert clean(text) == expected if "[NAME]" not in text else clean(text).split() == expected.split()
 
@@ -46,31 +37,9 @@ def test_a_text_alone_decides(text):
 
 @pytest.mark.parametrize(
     "piece",
-    [
-        "<",
-        "<b",
-        "<p ",
-        "<!--",
-        "<script>",
-        "&",
-        "&#",
-        ">",
-        "\n>",
-        "-",
-        "-\n",
-        " ",
-        "[A",
-        "[",
-        "X",
-        "<A_",
-        "\u0301",
-        "wrote:\n",
-        "--\n",
-        "{{A",
-        "\u0130",
-        "&amp;",
-    ],
-)
+    ["<", "<b", "<p ", "<!--", "<script>", "&", "&#", ">", "\n>", "-", "-\n", " ", "[A", "[", "X", "<A_",
+     "\u0301", "wrote:\n", "--\n", "{{A", "\u0130", "&amp;"],
+)  # fmt: skip
 def test_time_is_linear_in_the_text(piece):
     def seconds(size):
         text = piece * (size // len(piece))

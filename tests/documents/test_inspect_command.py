@@ -32,14 +32,9 @@ def test_a_look_is_a_table_and_notes(run, file):
 def test_what_a_release_made_of_them(run, file, tmp_path, ids):
     folder = tmp_path / "release"
     settings = [
-        "--classifier",
-        "python:lengths:Lengths",
-        "--epsilon",
-        "20",
-        "--workers",
-        "1",
+        "--classifier", "python:lengths:Lengths", "--epsilon", "20", "--workers", "1",
         *(["--ids"] if ids else []),
-    ]
+    ]  # fmt: skip
     assert run("label", file, *settings, "--output", folder)[0] == 0
     code, out, _ = run("inspect", file, "--release", folder, "--json")
     found = json.loads(out)

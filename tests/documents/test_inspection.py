@@ -44,11 +44,8 @@ def rows(count=20, **columns):
 def test_a_plain_file_has_no_notes(table):
     found = inspect(table(rows()))
     assert (found.documents, found.without_text, found.columns, found.text_field) == (
-        20,
-        0,
-        ("author", "text"),
-        "text",
-    )
+        20, 0, ("author", "text"), "text",
+    )  # fmt: skip
     assert (found.encoding, found.languages, found.notes) == ("utf-8", {"en": 20}, ())
     assert json.loads(json.dumps(found.record()))["documents"] == 20
 
@@ -85,16 +82,9 @@ def test_what_groups_would_call_other(table):
 
 def test_ways_to_write_a_date(table):
     forms = [
-        "2026-01-15",
-        "01/02/2026",
-        "2026-02",
-        "Feb 2026",
-        "45689",
-        "2026-1-5",
-        "15.01.2026",
-        "",
+        "2026-01-15", "01/02/2026", "2026-02", "Feb 2026", "45689", "2026-1-5", "15.01.2026", "",
         "2026-01-15T23:30:00-11:00",
-    ]
+    ]  # fmt: skip
     count, where = the(told(table(rows(90, month=lambda n: forms[n % 9]))), "ways to write a date")
     assert count == 8
     assert "9999-99-99 (10)" in where

@@ -30,35 +30,23 @@ def file(tmp_path):
 
 @pytest.mark.parametrize(
     ("data", "expected"),
-    [
-        ("text\na\nb\n", ["a", "b"]),
-        ("text\r\na\r\nb", ["a", "b"]),
-        ("id,text\n1,a\n\n2,b\n", ["a", "b"]),
-        ("text\n\na\n", ["", "a"]),
-        ('text,id\n"a, ""b""\nc",1\n', ['a, "b"\nc']),
-        ('text,id\n5 o\'clock "sharp",1\n', ['5 o\'clock "sharp"']),
-        ("id;text\n1;a, b\n", ["a, b"]),
-        ("id\ttext\n1\ta; b\n", ["a; b"]),
-        ("id|text\n1|a\n", ["a"]),
-        ('"a;b;c",text\n1,x\n', ["x"]),
-        ("id,text,\n1,a,\n2,b,\n", ["a", "b"]),
-        ("id,text\n1,\n2,NULL\n", ["", "NULL"]),
-        ('id,text\n1,""\n', [""]),
-    ],
-)
+    [("text\na\nb\n", ["a", "b"]), ("text\r\na\r\nb", ["a", "b"]), ("id,text\n1,a\n\n2,b\n", ["a", "b"]),
+     ("text\n\na\n", ["", "a"]), ('text,id\n"a, ""b""\nc",1\n', ['a, "b"\nc']),
+     ('text,id\n5 o\'clock "sharp",1\n', ['5 o\'clock "sharp"']), ("id;text\n1;a, b\n", ["a, b"]),
+     ("id\ttext\n1\ta; b\n", ["a; b"]), ("id|text\n1|a\n", ["a"]), ('"a;b;c",text\n1,x\n', ["x"]),
+     ("id,text,\n1,a,\n2,b,\n", ["a", "b"]), ("id,text\n1,\n2,NULL\n", ["", "NULL"]), ('id,text\n1,""\n', [""])],
+)  # fmt: skip
 def test_rows_of_a_table(file, data, expected):
     assert texts(file(data)) == expected
 
 
 @pytest.mark.parametrize(
     ("data", "said"),
-    [
-        ("id,text\n1,a,b\n", "row 2: 3 fields where the header has 2"),
-        ("id,text\n1,a\n2\n", "row 3: 1 fields where the header has 2"),
-        ('id,text\n1,"a" b\n', "row 2: text after a closing quotation mark"),
-        ('id,text\n1,a\n2,"b\n3,c\n', "row 3: a field is never closed"),
-    ],
-)
+    [("id,text\n1,a,b\n", "row 2: 3 fields where the header has 2"),
+     ("id,text\n1,a\n2\n", "row 3: 1 fields where the header has 2"),
+     ('id,text\n1,"a" b\n', "row 2: text after a closing quotation mark"),
+     ('id,text\n1,a\n2,"b\n3,c\n', "row 3: a field is never closed")],
+)  # fmt: skip
 def test_a_broken_table_is_refused_with_its_row_and_a_way_out(file, data, said):
     with pytest.raises(DataError, match="--quotes none") as error:
         texts(file(data))
@@ -292,10 +280,8 @@ def test_the_content_tells_where_no_name_does(file):
 
 def test_lines_of_a_text_are_documents_each_with_its_encoding(file):
     assert texts(file(b"caf\xe9\r\n\nGr\xc3\xb6\xc3\x9fe", "a.txt"), Reading(lines=True)) == [
-        "café",
-        "",
-        "Größe",
-    ]
+        "café", "", "Größe",
+    ]  # fmt: skip
 
 
 # The corpus -----------------------------------------------------------------------------------------------

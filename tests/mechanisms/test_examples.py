@@ -7,16 +7,9 @@ import pytest
 import publius
 
 NAMES = [
-    "Guarantee",
-    "Kernel",
-    "Ledger",
-    "Lifted",
-    "Mechanism",
-    "RandomizedResponse",
-    "Shuffled",
-    "make_kernel",
+    "Guarantee", "Kernel", "Ledger", "Lifted", "Mechanism", "RandomizedResponse", "Shuffled", "make_kernel",
     "randomize_bag",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -86,10 +86,8 @@ def test_bags_keep_their_size_and_the_facts_say_it(mechanism):
     lifted = Lifted(mechanism, 50)
     facts = lifted.facts()
     assert (facts["mechanism"], facts["length"], facts["exponent_per_distance"]) == (
-        mechanism.name,
-        50,
-        EPSILON * 50,
-    )
+        mechanism.name, 50, EPSILON * 50,
+    )  # fmt: skip
     assert lifted.charge("exponent") == 150
     with pytest.raises(PolicyError, match="--unit exponent"):
         lifted.charge("epsilon")
@@ -249,16 +247,12 @@ class Trusting(Lawful):
 
 
 BROKEN = {
-    Boastful: "output probabilities differ by at most epsilon*d",
-    Unproven: "the guarantee is stated",
-    OwnLots: "noise does not depend on the words",
-    OneLot: "noise does not depend on the words",
-    Outsider: "outputs are words of the vocabulary",
-    Batched: "the same noise gives the same words, row by row",
+    Boastful: "output probabilities differ by at most epsilon*d", Unproven: "the guarantee is stated",
+    OwnLots: "noise does not depend on the words", OneLot: "noise does not depend on the words",
+    Outsider: "outputs are words of the vocabulary", Batched: "the same noise gives the same words, row by row",
     Changeable: "what the guarantee was computed for cannot be changed",
-    Homebound: "it can be sent to a worker process",
-    Trusting: "a bad epsilon is refused",
-}
+    Homebound: "it can be sent to a worker process", Trusting: "a bad epsilon is refused",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", BROKEN, ids=lambda kind: kind.__name__)
@@ -311,10 +305,8 @@ def rows():
     mechanism = make_kernel("exponential", vocabulary("scattered", 3), epsilon=EPSILON)
     vectors = mechanism.embeddings.vectors
     return (
-        mechanism.log_probabilities(),
-        mechanism.metric.pairwise(vectors, vectors),
-        mechanism.constant.scale,
-    )
+        mechanism.log_probabilities(), mechanism.metric.pairwise(vectors, vectors), mechanism.constant.scale,
+    )  # fmt: skip
 
 
 def normalized(logs):

@@ -159,13 +159,8 @@ def test_limits_are_the_exact_inverse(n, p, q, size):
 
 @pytest.mark.parametrize(
     ("answers", "epsilon", "widest"),
-    [
-        ((301, 699, 0), 7.0, 7),
-        ((40, 40, 40, 40, 40), 1.0, 200),
-        ((0, 5000), 3.0, 300),
-        ((3, 2, 1, 0), 0.5, 6),
-    ],
-)
+    [((301, 699, 0), 7.0, 7), ((40, 40, 40, 40, 40), 1.0, 200), ((0, 5000), 3.0, 300), ((3, 2, 1, 0), 0.5, 6)],
+)  # fmt: skip
 def test_limits_cover_all_labels_together(answers, epsilon, widest):
     """200 releases of fixed documents; 1,000 declared values of which 301 are yes come out within 7 rows."""
     size, rng = len(answers), seeded_rng(7)

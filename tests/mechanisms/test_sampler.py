@@ -72,8 +72,8 @@ def test_every_cell_has_its_probability_however_small():
     """Cells are intervals of the two uniforms: their measured lengths are the probabilities, down to 1e-25."""
     mechanism = Exponential(vocabulary("scattered", 12, size=60), scale=6.0)
     draws = inverse.Inverse(mechanism.shape.rows(6.0))
-    weights = draws._rows.weights(np.array([3]), exact=True)
-    cells = np.append(weights[0], draws._rows.own(np.array([3])))  # one block and the word itself
+    weights = draws._rows.weights(np.array([3]), slice(0, 60), exact=True)
+    cells = np.append(weights[0], draws._rows.prior[[3]])  # one block and the word itself
     order, sums, _ = inverse._ascending(cells[None], 0.0)
     lengths = np.diff(sums[0], prepend=0.0) / sums[0, -1]
     expected = np.exp(mechanism.log_probabilities(np.array([3]))[0])

@@ -53,10 +53,8 @@ def test_an_author_is_charged_up_to_the_budget(ledger):
     ledger.spend({"a": 4, "b": 10})
     ledger.spend({"a": 6})
     assert [(ledger.account(name).spent, ledger.account(name).remaining) for name in "abc"] == [
-        (10, 0),
-        (10, 0),
-        (0, 10),
-    ]
+        (10, 0), (10, 0), (0, 10),
+    ]  # fmt: skip
     with pytest.raises(
         BudgetError, match=r"an author has 0 of 10 .*Nothing was released and nothing debited"
     ) as spent:
@@ -210,17 +208,13 @@ def cut(count):
 
 
 HOSTILE = {
-    "empty": cut(0),
-    "header only": cut(100),
-    "one page": cut(4096),
-    "mid page": cut(10_000),
+    "empty": cut(0), "header only": cut(100), "one page": cut(4096), "mid page": cut(10_000),
     "text": lambda path: path.write_text("a ledger\n" * 1000),
     "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
     "foreign": lambda path: (path.unlink(), foreign_database(path)),
     "other application": changed("PRAGMA application_id = 1"),
     "later version": changed("PRAGMA user_version = 99"),
-    "debits beside the file": changed("PRAGMA journal_mode = WAL"),
-    "no debits": changed("DROP TABLE debits"),
+    "debits beside the file": changed("PRAGMA journal_mode = WAL"), "no debits": changed("DROP TABLE debits"),
     "a trigger": changed("CREATE TRIGGER t AFTER INSERT ON accounts BEGIN DELETE FROM accounts; END"),
     "a view": changed("CREATE VIEW v AS SELECT 1"),
     "no budget": changed("DELETE FROM settings WHERE name = 'budget'"),
@@ -228,7 +222,7 @@ HOSTILE = {
     "budget negative": changed("UPDATE settings SET value = '-a/1' WHERE name = 'budget'"),
     "unit unknown": changed("UPDATE settings SET value = 'pounds' WHERE name = 'unit'"),
     "a folder": lambda path: (path.unlink(), path.mkdir()),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", HOSTILE)
@@ -353,11 +347,9 @@ def test_sixteen_processes_over_mixed_names_end_exactly_at_the_cap(memory):
     (memory / "link").symlink_to("ledger")
     (memory / "again").symlink_to(memory)
     names = [
-        memory / "ledger",
-        memory / "link",
-        memory / "again" / "link",
+        memory / "ledger", memory / "link", memory / "again" / "link",
         memory / "again" / ".." / memory.name / "ledger",
-    ]
+    ]  # fmt: skip
     assert crowd("names", 16, 80, *names) == "1000"
     os.link(memory / "ledger", memory / "hard")
     assert crowd("names", 4, 3, *names, memory / "hard") == "0"

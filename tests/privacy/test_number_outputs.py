@@ -22,18 +22,8 @@ NOISE_ONLY = {
 }  # fmt: skip
 ON_THE_GRID = {"Grid.sum", "randomize_bag"}
 DATA = {
-    "vectors",
-    "words",
-    "text",
-    "texts",
-    "documents",
-    "document",
-    "bag",
-    "bags",
-    "asked",
-    "positions",
-    "X",
-}
+    "vectors", "words", "text", "texts", "documents", "document", "bag", "bags", "asked", "positions", "X",
+}  # fmt: skip
 
 
 def public_functions():

@@ -74,10 +74,8 @@ def not_above(bound, outcomes, documents, epsilons):
                 bins[trials] = np.add.reduceat(binom.pmf(rest, trials, elsewhere), starts)
         masses = pairs[:, None] * np.array([bins[trials] for trials in (left - y).tolist()])
         steps = [
-            (1, 0, 0, 1 - (outcomes - 1) * chance),
-            (0, 1, 0, chance),
-            (0, 0, 1, (outcomes - 2) * chance),
-        ]
+            (1, 0, 0, 1 - (outcomes - 1) * chance), (0, 1, 0, chance), (0, 0, 1, (outcomes - 2) * chance),
+        ]  # fmt: skip
         for dx, dy, do, probability in steps:
             at_x, at_y = x + dx, y[:, None] + dy
             size = at_x + at_y + largest[None, :] + do

@@ -118,19 +118,13 @@ LABEL = ("label", "--classifier", "python:lengths:Lengths", "--epsilon", "3", "-
 OBFUSCATE = ("obfuscate", "--epsilon", "8", "--length", "3", "--embeddings", "toy", "--workers", "1")
 VALUES = ("label", "--field", "status", "--labels", "open,closed", "--epsilon", "3", "--workers", "1")
 COMMANDS = {
-    "read": (read, None),
-    "inspect": (inspect, None),
-    "label": (released(*LABEL), None),
-    "label-stdout": (released(*LABEL, output="-"), None),
-    "label-csv": (released(*LABEL, output="csv"), None),
-    "label-values": (released(*VALUES), "status"),
-    "obfuscate": (released(*OBFUSCATE, row="bag"), None),
+    "read": (read, None), "inspect": (inspect, None), "label": (released(*LABEL), None),
+    "label-stdout": (released(*LABEL, output="-"), None), "label-csv": (released(*LABEL, output="csv"), None),
+    "label-values": (released(*VALUES), "status"), "obfuscate": (released(*OBFUSCATE, row="bag"), None),
     "obfuscate-stdout": (released(*OBFUSCATE, output="-", row="bag"), None),
     "obfuscate-parquet": (released(*OBFUSCATE, output="parquet", row="bag"), None),
-    "summarize": (summarize, "author"),
-    "evaluate": (evaluate, "author"),
-    "models-train": (train, "status"),
-}
+    "summarize": (summarize, "author"), "evaluate": (evaluate, "author"), "models-train": (train, "status"),
+}  # fmt: skip
 ONE_FILE = {"evaluate"}
 """Commands that take one file or folder."""
 BUILT = {name for name in COMMANDS if name == "read" or find_spec(f"publius.cli.{name.partition('-')[0]}")}

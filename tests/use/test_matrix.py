@@ -25,11 +25,8 @@ def cells():
                     continue
                 kind = family(format)
                 pairs = {
-                    (command, kind),
-                    (command, way),
-                    (kind, way),
-                    (command if c < 2 else "release", format),
-                }
+                    (command, kind), (command, way), (kind, way), (command if c < 2 else "release", format),
+                }  # fmt: skip
                 marks = [pytest.mark.use] if pairs <= seen else []
                 seen |= pairs
                 yield pytest.param(command, format, way, id=f"{command}-{format}-{way}", marks=marks)

@@ -42,16 +42,9 @@ def setting(mechanism: Lifted) -> dict[str, Any]:
     if isinstance(kernel, AbstractFinite):
         worst = [kernel.embeddings.word(place) for place in kernel.constant.worst]
     kept = (
-        "mechanism",
-        "epsilon",
-        "delta",
-        "length",
-        "metric",
-        "evidence",
-        "exponent_per_distance",
-        "nearest_pair",
-        "typical_pair",
-    )
+        "mechanism", "epsilon", "delta", "length", "metric", "evidence", "exponent_per_distance",
+        "nearest_pair", "typical_pair",
+    )  # fmt: skip
     return {
         **{name: facts[name] for name in kept}, "parameters": facts["mechanism_parameters"],
         "worst_pair": worst, "unchanged": found.unchanged, "mean_distance": found.mean_distance, "utility": utility,

@@ -67,13 +67,9 @@ class Kernel(ABC):
     chosen: Any
 
     def __init__(
-        self,
-        embeddings: Embeddings,
-        *,
-        epsilon: float,
-        metric: str | AbstractMetric | Distances = EUCLIDEAN,
+        self, embeddings: Embeddings, *, epsilon: float, metric: str | AbstractMetric | Distances = EUCLIDEAN,
         **parameters: Any,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Take the public ``embeddings``, ``epsilon`` per unit of ``metric``, and what `Parameters` declares."""
         self.chosen = self.parameters_from(parameters)
         self.embeddings = embeddings

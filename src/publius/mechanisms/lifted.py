@@ -63,15 +63,9 @@ class Lifted(Mechanism):
     kind = "words"
 
     def __init__(
-        self,
-        kernel: Kernel,
-        length: int,
-        *,
-        ordered: bool = False,
-        between: Between = "none",
-        unknown: UnknownPolicy = "unk",
-        stop_words: str | StopWords = ENGLISH,
-    ) -> None:
+        self, kernel: Kernel, length: int, *, ordered: bool = False, between: Between = "none",
+        unknown: UnknownPolicy = "unk", stop_words: str | StopWords = ENGLISH,
+    ) -> None:  # fmt: skip
         if type(length) is not int or not 1 <= length <= LONGEST:
             raise UsageError(f"a release needs a public length N from 1 to {LONGEST:,}, not {length!r}")
         if unknown == "reject":

@@ -85,12 +85,9 @@ def origin(kind: Any) -> dict[str, str | None] | None:
     packages = metadata.packages_distributions().get(kind.__module__.partition(".")[0], ())
     distribution = packages[0] if packages else None
     return {
-        "module": kind.__module__,
-        "class": kind.__qualname__,
-        "distribution": distribution,
-        "version": metadata.version(distribution) if distribution else None,
-        "sha256": source_digest(kind),
-    }
+        "module": kind.__module__, "class": kind.__qualname__, "distribution": distribution,
+        "version": metadata.version(distribution) if distribution else None, "sha256": source_digest(kind),
+    }  # fmt: skip
 
 
 def source_digest(kind: Any) -> str:

@@ -105,11 +105,8 @@ class RandomizedResponse(Mechanism):
         """See `Mechanism.facts`."""
         about = self.classifier
         classifier = {
-            "name": about.name,
-            "kind": about.kind,
-            "sha256": about.sha256,
-            "accuracy": about.accuracy,
-        }
+            "name": about.name, "kind": about.kind, "sha256": about.sha256, "accuracy": about.accuracy,
+        }  # fmt: skip
         return {"epsilon": self.epsilon, "labels": self.labels, "classifier": classifier, "bag": self.bag}
 
     def charge(self, unit: Literal["epsilon", "exponent"]) -> Fraction:

@@ -51,13 +51,9 @@ def kernel_class(name: str) -> type[Kernel]:
 
 
 def make_kernel(
-    name: str,
-    embeddings: Embeddings,
-    *,
-    epsilon: float,
-    metric: str = EUCLIDEAN,
+    name: str, embeddings: Embeddings, *, epsilon: float, metric: str = EUCLIDEAN,
     parameters: Mapping[str, Any] | None = None,
-) -> Kernel:
+) -> Kernel:  # fmt: skip
     """The kernel called ``name`` on public vectors, at ``epsilon`` per unit of ``metric``.
 
     ``parameters`` are those that it declares. `UsageError` for what does not exist, `PolicyError` where it cannot state

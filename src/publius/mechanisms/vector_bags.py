@@ -16,13 +16,9 @@ from publius.settings import EUCLIDEAN
 
 
 def randomize_bag(
-    vectors: FloatArray,
-    metric: str = EUCLIDEAN,
-    epsilon: float = 1.0,
-    grid: Grid | float | None = None,
-    *,
+    vectors: FloatArray, metric: str = EUCLIDEAN, epsilon: float = 1.0, grid: Grid | float | None = None, *,
     rng: Generator | None = None,
-) -> Float64Array:
+) -> Float64Array:  # fmt: skip
     """Each vector of a bag plus independent n-dimensional Laplace noise: a bag again, shape (N, n), float64.
 
     A bag has no order, so the rows come back sorted by their coordinates, whatever order they were given in. What is
@@ -53,13 +49,9 @@ def randomize_bag(
 
 
 def bag_bound(
-    distance: float,
-    size: int,
-    dimension: int,
-    metric: str = EUCLIDEAN,
-    epsilon: float = 1.0,
+    distance: float, size: int, dimension: int, metric: str = EUCLIDEAN, epsilon: float = 1.0,
     grid: Grid | float | None = None,
-) -> Bound:
+) -> Bound:  # fmt: skip
     """The bound of `randomize_bag` between two bags of ``size`` vectors at Earth Mover's ``distance``; rounded up.
 
     The exponent is epsilon*N*distance and, for each vector, the loss of the grid.

@@ -6,13 +6,12 @@ examples; nothing of a document is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
-from publius.arrays import Float64Array, IndexArray
+from publius.arrays import IndexArray
 from publius.errors import UsageError
 from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.noise.randomness import Generator, system_rng
@@ -21,7 +20,7 @@ DRAWS = 20_000
 REMAINDER = 0.01  # the effective support leaves out at most this probability
 _CONFIDENCE = 0.99
 _BLOCK_DRAWS = 4096
-_BLOCK = 8192
+_ROWS = 16
 
 
 @final
@@ -61,73 +60,47 @@ class WordOutcomes:
     draws: int | None
 
     def record(self) -> dict[str, Any]:
-        """As printed by ``publius words --json``."""
-        outputs = [vars(output) for output in self.outputs]
-        interval = {} if self.draws is None else {"stay_low": self.stay_low, "stay_high": self.stay_high}
-        return {
-            "word": self.word,
-            "stay": self.stay,
-            **interval,
-            "support": self.support,
-            "expected_distance": self.expected_distance,
-            "exact": self.draws is None,
-            "draws": self.draws,
-            "outputs": outputs,
-        }
+        """As ``publius explain --word --json`` prints it: an interval where it was drawn."""
+        exact = self.draws is None
+        left_out = ("stay_low", "stay_high") if exact else ()
+        facts = {name: value for name, value in vars(self).items() if name not in left_out}
+        return {**facts, "exact": exact, "outputs": [vars(output) for output in self.outputs]}
 
 
 def outcomes(
     mechanism: Kernel, word: str, *, count: int = 10, draws: int = DRAWS, rng: Generator | None = None
 ) -> WordOutcomes:
     """The outputs of a mechanism for the public ``word``; `UsageError` when it is not in the vocabulary."""
-    index = mechanism.embeddings.index(word)
+    embeddings = mechanism.embeddings
+    index = embeddings.index(word)
     if index is None:
         raise UsageError(
-            f"{word!r} is not in the vocabulary {mechanism.embeddings.name!r}: it would become the unknown token, "
-            f"which stands at {mechanism.embeddings.word(mechanism.embeddings.unknown_index)!r}"
+            f"{word!r} is not in the vocabulary {embeddings.name!r}: it would become the unknown token, which stands at "
+            f"{embeddings.word(embeddings.unknown_index)!r}"
         )
+    exact = isinstance(mechanism, AbstractExact)
     if isinstance(mechanism, AbstractExact):
         row = np.exp(mechanism.log_probabilities(np.array([index]))[0])
-        return _outcomes(mechanism, index, row / row.sum(), count, None)
-    row = _frequencies(mechanism, index, draws, rng or system_rng())
-    return _outcomes(mechanism, index, row, count, draws)
-
-
-def _outcomes(
-    mechanism: Kernel, index: int, row: Float64Array, count: int, draws: int | None
-) -> WordOutcomes:
-    embeddings = mechanism.embeddings
+        row /= row.sum()
+    else:
+        row, rng = np.zeros(embeddings.size), rng or system_rng()
+        for start in range(0, draws, _BLOCK_DRAWS):
+            words = np.full(min(_BLOCK_DRAWS, draws - start), index)
+            found, times = np.unique(mechanism.draw([words], [rng])[0], return_counts=True)
+            row[found] += times
+        row /= draws
     order = np.argsort(-row, kind="stable")
     reached = order[row[order] > 0]
-    distances = np.zeros(len(row))
-    distances[reached] = mechanism.metric.pairwise(embeddings.vectors[[index]], embeddings.vectors[reached])[
-        0
-    ]
-    support = 1 + int(np.searchsorted(np.cumsum(row[order]), 1 - REMAINDER))
+    far = np.zeros(len(row))
+    far[reached] = mechanism.metric.pairwise(embeddings.vectors[[index]], embeddings.vectors[reached])[0]
+    support = min(1 + int(np.searchsorted(np.cumsum(row[order]), 1 - REMAINDER)), len(reached))
     stay = float(row[index])
-    low, high = (stay, stay) if draws is None else binomial_interval(round(stay * draws), draws)
-    likely = tuple(
-        LikelyWord(embeddings.word(i), float(row[i]), float(distances[i])) for i in reached[:count].tolist()
-    )
+    low, high = (stay, stay) if exact else binomial_interval(round(stay * draws), draws)
+    likely = [LikelyWord(embeddings.word(i), float(row[i]), float(far[i])) for i in reached[:count].tolist()]
+    drawn = None if exact else draws
     return WordOutcomes(
-        embeddings.word(index),
-        stay,
-        low,
-        high,
-        min(support, len(reached)),
-        float(row @ distances),
-        likely,
-        draws,
+        embeddings.word(index), stay, low, high, support, float(row @ far), tuple(likely), drawn
     )
-
-
-def _frequencies(mechanism: Kernel, index: int, draws: int, rng: Generator) -> Float64Array:
-    counts = np.zeros(mechanism.embeddings.size)
-    for start in range(0, draws, _BLOCK_DRAWS):
-        words = np.full(min(_BLOCK_DRAWS, draws - start), index)
-        found, times = np.unique(mechanism.draw([words], [rng])[0], return_counts=True)
-        counts[found] += times
-    return np.asarray(counts / draws)
 
 
 def binomial_interval(successes: int, trials: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
@@ -158,43 +131,21 @@ def distortion(
     mechanism: Kernel, words: IndexArray, *, draws: int = 20, rng: Generator | None = None
 ) -> Distortion:
     """Exact where output probabilities are available, from ``draws`` draws a word where not."""
+    vectors, metric = mechanism.embeddings.vectors, mechanism.metric
+    words = np.asarray(words, np.int64)
+    stayed, moved_by = 0.0, 0.0
     if isinstance(mechanism, AbstractExact):
-        words = np.asarray(words, np.int64)
-        vectors, metric = mechanism.embeddings.vectors, mechanism.metric
-        return expected_distortion(
-            words,
-            lambda part: mechanism.log_probabilities(words[part]),
-            lambda part: metric.pairwise(vectors[words[part]], vectors),
-        )
-    rng = rng or system_rng()
-    repeated = np.tile(np.asarray(words, np.int64), draws)
-    changed, total = 0, 0.0
+        for start in range(0, len(words), _ROWS):
+            part = words[start : start + _ROWS]
+            chances = np.exp(mechanism.log_probabilities(part))
+            stayed += float(chances[np.arange(len(part)), part].sum())
+            moved_by += float(np.einsum("ij,ij->", chances, metric.pairwise(vectors[part], vectors)))
+        return Distortion(stayed / len(words), moved_by / len(words))
+    rng, repeated = rng or system_rng(), np.tile(words, draws)
     for start in range(0, len(repeated), _BLOCK_DRAWS):
         block = repeated[start : start + _BLOCK_DRAWS]
         found = mechanism.draw([block], [rng])[0]
         moved = np.flatnonzero(found != block)
-        changed += len(moved)
-        total += displacement(mechanism, block[moved], found[moved])
-    return Distortion(1 - changed / len(repeated), total / len(repeated))
-
-
-def displacement(mechanism: Kernel, words: IndexArray, outputs: IndexArray) -> float:
-    """Sum of d(word, output) over pairs of words."""
-    vectors = mechanism.embeddings.vectors
-    return float(mechanism.metric.paired(vectors[words], vectors[outputs]).sum())
-
-
-def expected_distortion(
-    words: IndexArray, rows: Callable[[slice], Float64Array], distances: Callable[[slice], Float64Array]
-) -> Distortion:
-    """From exact rows, a few at a time.
-
-    ``rows`` gives the log-probabilities of a part of ``words``, ``distances`` their distances to all, shape (words, V).
-    """
-    stay, distance = [], []
-    for start in range(0, len(words), 16):
-        part = slice(start, start + 16)
-        probabilities = np.exp(rows(part))
-        stay += probabilities[np.arange(len(probabilities)), words[part]].tolist()
-        distance += np.einsum("ij,ij->i", probabilities, distances(part)).tolist()
-    return Distortion(float(np.mean(stay)), float(np.mean(distance)))
+        stayed += len(block) - len(moved)
+        moved_by += float(metric.paired(vectors[block[moved]], vectors[found[moved]]).sum())
+    return Distortion(stayed / len(repeated), moved_by / len(repeated))

@@ -38,11 +38,8 @@ _BUSY_SECONDS: Final = 60.0
 _MOST_BITS: Final = 8192
 _LONGEST_NAME: Final = 1024
 _DAMAGE: Final = (
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_NOTADB,
-    sqlite3.SQLITE_CONSTRAINT,
-    sqlite3.SQLITE_FORMAT,
-)
+    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_FORMAT,
+)  # fmt: skip
 _SCHEMA: Final = (
     "CREATE TABLE accounts (author TEXT PRIMARY KEY, spent TEXT NOT NULL, releases INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE debits (number INTEGER PRIMARY KEY, time TEXT NOT NULL, authors INTEGER NOT NULL, total TEXT NOT NULL)"

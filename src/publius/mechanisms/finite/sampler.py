@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
@@ -66,41 +65,24 @@ class RowLaw:
 
     def log_probabilities(self, words: IndexArray) -> Float64Array:
         """Ln K(x){w} for each input, shape (words, V); finite everywhere, in float64, by log-sum-exp."""
-        return self.log_probabilities_of(self.distances.exact(words, slice(None)))
-
-    def log_probabilities_of(self, distances: Float64Array) -> Float64Array:
-        """The same for inputs whose ``distances`` delta(x, w) are known, shape (words, V)."""
-        logs = -np.minimum(self.scale * distances, self.truncation)
+        logs = -np.minimum(self.scale * self.distances.exact(words, slice(None)), self.truncation)
         logs += np.log(self.prior)
         top = logs.max(axis=1, keepdims=True)
         logs -= top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
         return logs
 
     def weights(
-        self, words: IndexArray, *, exact: bool = False, out: Float64Array | None = None
+        self, words: IndexArray, columns: slice, *, exact: bool = False, out: Float64Array | None = None
     ) -> Float64Array:
-        """Unnormalized probabilities, shape (words, V), the input's own set to 0."""
-        columns = slice(0, self.distances.size)
-        return _without_own(self._kernel(words, columns, exact, out), words, columns)
-
-    def part(self, words: IndexArray, columns: slice, *, exact: bool = False) -> Float64Array:
-        """The same for some of the outputs, shape (words, columns)."""
-        return _without_own(self._kernel(words, columns, exact, None), words, columns)
-
-    def own(self, words: IndexArray) -> Float64Array:
-        """The unnormalized probability of the input word itself, shape (words,)."""
-        return np.asarray(self.prior[words])
-
-    def _kernel(
-        self, words: IndexArray, columns: slice, exact: bool, out: Float64Array | None
-    ) -> Float64Array:
-        """prior_w exp(-min(s delta, tau))."""
+        """Unnormalized probabilities prior_w exp(-min(s delta, tau)), shape (words, columns), the input's own set to 0."""
         distances = self.distances
         kernel = distances.exact(words, columns) if exact else distances.fast(words, columns, out)
         kernel *= -self.scale
         np.maximum(kernel, -min(self.truncation, _LARGEST_EXPONENT), out=kernel)
         np.exp(kernel, out=kernel)
         kernel *= self.prior[columns]
+        inside = np.flatnonzero((words >= columns.start) & (words < columns.stop))
+        kernel[inside, words[inside] - columns.start] = 0.0
         return kernel
 
     @property
@@ -109,22 +91,6 @@ class RowLaw:
         reach = min(self.truncation, _LARGEST_EXPONENT) + 4
         errors = self.distances.relative_error + self.distances.exact_error
         return 2 * reach * errors + 16 * math.sqrt(self.distances.size) * UNIT + 64 * UNIT
-
-
-def _without_own(kernel: Float64Array, words: IndexArray, columns: slice) -> Float64Array:
-    inside = np.flatnonzero((words >= columns.start) & (words < columns.stop))
-    kernel[inside, words[inside] - columns.start] = 0.0
-    return kernel
-
-
-def first_step_type(size: int) -> np.dtype[np.void]:
-    """The integer type in which a word's row over ``size`` words is kept.
-
-    ``order`` of the blocks, the word itself last before sorting; their cumulative ``sums`` in it; whether the order is
-    ``doubtful``.
-    """
-    cells = -(-size // _BLOCK) + 1
-    return np.dtype([("sums", "<f8", (cells,)), ("order", "<i2", (cells,)), ("doubtful", "?")], align=True)
 
 
 @final
@@ -141,7 +107,11 @@ class Inverse:
         self._blocks = -(-size // _BLOCK)
         self._doubt = rows.doubt + (_BLOCK + self._blocks) * UNIT
         self._lock = threading.Lock()
-        kept = first_step_type(size)
+        cells = (
+            self._blocks + 1
+        )  # the blocks' order, the word itself last before sorting, and sums in that order
+        steps = [("sums", "<f8", (cells,)), ("order", "<i2", (cells,)), ("doubtful", "?")]
+        kept = np.dtype(steps, align=True)
         self._table = np.empty(max(1024, min(size, TABLE_BYTES // kept.itemsize)), kept)
         self._slots, self._used = np.full(size, -1, np.int64), 0
 
@@ -176,32 +146,28 @@ class Inverse:
     def _fill(self, words: IndexArray, threads: int) -> None:
         """Make sure that every one of ``words``, at most as many as the table is long, has a slot."""
         missing = words[self._slots[words] < 0]
-        if not len(missing):
-            return
         if self._used + len(missing) > len(self._table):
             self._slots[:], self._used = -1, 0
             missing = words
-        for rows in self.first_steps(missing, threads):
+        step = int(np.clip(2**21 // self._rows.distances.size, 1, 64))
+        starts = range(0, len(missing), step)
+        for rows in in_threads(
+            lambda start: self._first_step(missing[start : start + step]), starts, threads
+        ):
             self._table[self._used : self._used + len(rows)] = rows
             self._used += len(rows)
         self._slots[missing] = np.arange(self._used - len(missing), self._used)
 
-    def first_steps(self, words: IndexArray, threads: int | None = None) -> Iterator[NDArray[np.void]]:
-        """The table's rows of ``words``, in order, some at a time."""
-        step = int(np.clip(2**21 // self._rows.distances.size, 1, 64))
-        return in_threads(
-            lambda start: self._first_step(words[start : start + step]), range(0, len(words), step), threads
-        )
-
     def _first_step(self, words: IndexArray, *, exact: bool = False) -> NDArray[np.void]:
         size = self._rows.distances.size
         padded = np.zeros((len(words), self._blocks * _BLOCK))
-        weights = self._rows.weights(words, exact=exact, out=None if exact else padded[:, :size])
+        out = None if exact else padded[:, :size]
+        weights = self._rows.weights(words, slice(0, size), exact=exact, out=out)
         if exact:
             padded[:, :size] = weights
         cells = np.empty((len(words), self._blocks + 1))
         padded.reshape(len(words), self._blocks, _BLOCK).sum(axis=2, out=cells[:, :-1])
-        cells[:, -1] = self._rows.own(words)
+        cells[:, -1] = self._rows.prior[words]
         result = np.zeros(len(words), self._table.dtype)
         result["order"], result["sums"], result["doubtful"] = _ascending(cells, self._doubt)
         return result
@@ -216,19 +182,13 @@ class Inverse:
         by_block = np.argsort(blocks, kind="stable")
         for start in range(0, len(words), _AT_ONCE):
             at = by_block[start : start + _AT_ONCE]
-            weights = self._weights(words[at], blocks[at])
+            weights = np.zeros((len(at), _BLOCK))
+            present, starts = np.unique(blocks[at], return_index=True)
+            for block, first, last in zip(present.tolist(), starts, [*starts[1:], len(at)], strict=True):
+                part = self._rows.weights(words[at[first:last]], self._columns(block))
+                weights[first:last, : part.shape[1]] = part
             found[at], doubtful[at] = self._choose(blocks[at], weights, uniforms[at])
         return found, doubtful
-
-    def _weights(self, words: IndexArray, blocks: IndexArray) -> Float64Array:
-        """Each draw's weights in its block, for ``blocks`` in ascending order, shape (draws, block)."""
-        weights = np.zeros((len(words), _BLOCK))
-        present, starts = np.unique(blocks, return_index=True)
-        for block, first, last in zip(present.tolist(), starts, [*starts[1:], len(words)], strict=True):
-            columns = self._columns(block)
-            part = self._rows.part(words[first:last], columns)
-            weights[first:last, : part.shape[1]] = part
-        return weights
 
     def _columns(self, block: int) -> slice:
         return slice(block * _BLOCK, min((block + 1) * _BLOCK, self._rows.distances.size))
@@ -250,7 +210,7 @@ class Inverse:
         block = int(row["order"][0, place[0]])
         if block == self._blocks:
             return int(word[0])
-        weights = self._rows.part(word, self._columns(block), exact=True)
+        weights = self._rows.weights(word, self._columns(block), exact=True)
         found, _ = self._choose(np.array([block]), weights, uniforms[1:])
         return int(found[0])
 

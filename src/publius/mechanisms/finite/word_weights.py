@@ -125,8 +125,5 @@ class Shape:
             for each in (self.weights, self.inner)
         )  # fmt: skip
         return {
-            "metric": self.metric.name,
-            "weights": weights,
-            "inner": inner,
-            "truncation": repr(self.truncation),
-        }
+            "metric": self.metric.name, "weights": weights, "inner": inner, "truncation": repr(self.truncation),
+        }  # fmt: skip

@@ -141,11 +141,9 @@ class Rising(Protocol):
 
 
 def steepest_pairs(
-    outer: AbstractDistances,
-    inner: AbstractDistances | None,
-    slope: SlopeFunction,
+    outer: AbstractDistances, inner: AbstractDistances | None, slope: SlopeFunction,
     rising: Rising | None = None,
-) -> Slopes:
+) -> Slopes:  # fmt: skip
     """The unordered pairs of points with the largest bound by ``slope``; ``inner`` None where it is ``outer``.
 
     Of bounds that are ``rising`` with heights most pairs are passed over, for d is at least that of either point to its
