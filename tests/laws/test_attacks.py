@@ -2,10 +2,12 @@
 
 import json
 
+import openpyxl
 import pyarrow as pa
 import pytest
 
 import publius
+from publius.documents import office
 from publius.documents.clean import clean
 from publius.documents.corpus import open_corpus
 from publius.errors import PolicyError
@@ -36,18 +38,55 @@ def test_no_line_decides_how_others_are_read(tmp_path, first):
 
 
 @pytest.mark.parametrize(
-    "more", [("--keep", "author"), ("--keep", "status"), ("--ids", "--id-field", "author"), ("--keep", "author.name")]
-)
-def test_the_author_and_the_text_never_leave(run, tmp_path, monkeypatch, more):
+    ("field", "more"),
+    [
+        ("author", ("--keep", "author")), ("author", ("--keep", "status")), ("author", ("--ids", "--id-field", "author")),
+        ("user.name", ("--keep", "user.name")), ("user.name", ("--ids", "--id-field", "user.name")),
+    ],
+)  # fmt: skip
+def test_the_author_and_the_text_never_leave(run, tmp_path, monkeypatch, field, more):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.jsonl").write_text(json.dumps({"status": "open", "author": {"name": "Ann"}}) + "\n")
-    field = "author.name" if "author.name" not in more else "author"
+    (tmp_path / "a.jsonl").write_text(json.dumps({"status": "open", "author": "Ann", "user": {"name": "Ann"}}) + "\n")
     code, _, err = run(
         "label", "a.jsonl", "--field", "status", "--labels", "open,closed", "--author-field", field,
         "--documents-per-author", 1, "--output", "out", *more,
     )  # fmt: skip
     assert code == 77, err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("hole", ["", None, "=1+1", "#N/A"])
+@pytest.mark.parametrize("header", [["text"], ["text", None], [None, "text"]])
+def test_every_row_of_a_sheet_is_a_document_and_none_decides_where_the_names_stand(tmp_path, header, hole):
+    at = header.index("text")
+    rows = [[hole, None], ["a", "z"], [hole, None], ["b", "z"]]
+    book = openpyxl.Workbook()
+    for row in [header, *([row[0]] if len(header) == 1 else [row[at], row[1 - at]] for row in rows)]:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert [each.text for each in open_corpus(tmp_path / "a.xlsx")] == ["", "a", "", "b"]
+
+
+_DEEP = "".join(f'Content-Type: multipart/mixed; boundary="{n}"\n\n--{n}\n' for n in range(2000))
+_MAILS = {
+    "nested parts": _DEEP,
+    "nested tags": "Content-Type: text/html\n\n" + "<div>" * 300_000 + "x",
+    "attributes": "Content-Type: text/html\n\n<p " + " ".join(f"a{n}=1" for n in range(200_000)) + ">x",
+    "quotes": "Content-Type: text/html\n\n" + "<p a=" * 50_000 + "<!--" * 50_000 + "<script" * 50_000 + "<p a='" * 50_000,
+    "subject": "Subject: " + "=?a?q? " * 200_000 + "\n\nx",
+    "sender": "From: " + "a" * 1_000_000 + "\n\nx",
+}
+
+
+@pytest.mark.parametrize("mail", _MAILS)
+def test_no_mail_stops_a_mailbox_or_loses_its_sender(tmp_path, monkeypatch, mail):
+    monkeypatch.setattr(office, "SECONDS", 10.0)
+    one = "From x\nFrom: {}@post.example\n{}\n"
+    mails = [one.format("a", "\nopen"), one.format("b", _MAILS[mail]), one.format("c", "\nclosed")]
+    (tmp_path / "a.mbox").write_text("".join(mails))
+    found = [(each.author, each.text) for each in open_corpus(tmp_path / "a.mbox", author_field="from")]
+    assert [found[0], found[2]] == [("a@post.example", "open"), ("c@post.example", "closed")]
+    assert found[1][0] == "b@post.example"
 
 
 @pytest.mark.parametrize("more", [{"keep": "who"}, {"ids": "who"}, {"keep": "comment"}])

@@ -6,11 +6,10 @@ Requests and answers are msgpack over a pipe. What a library says of a file may 
 from __future__ import annotations
 
 import contextlib
-import email
 import email.header
+import email.parser
 import email.policy
 import logging
-import mailbox
 import re
 import sys
 import zipfile
@@ -22,6 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
+from publius.documents.clean import unescaped
 from publius.documents.document import said
 from publius.documents.tables import decoded, whole_encoding
 from publius.errors import MissingExtraError, extra
@@ -29,10 +29,19 @@ from publius.settings import Reading
 
 FEWEST_WORDS: Final = 20
 """A page with a picture and fewer words is a picture with a stamp."""
-_BLOCKS: Final = (
-    "address,article,aside,blockquote,br,caption,dd,div,dl,dt,figcaption,figure,footer,form,h1,h2,h3,h4,h5,h6,header,hr,"
-    "legend,li,main,nav,ol,option,p,pre,section,table,td,th,title,tr,ul"
+_BLOCKS: Final = frozenset(
+    "address article aside blockquote br caption dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr "
+    "legend li main nav ol option p pre section table td th title tr ul".split()
 )
+_MARKUP: Final = (
+    re.compile(  # each alternative ends at what closes it, or at the end: linear, whatever the page
+        r"<!--.*?(?:-->|\Z)|<(script|style|template|noscript)(?=[\s/>]).*?(?:</\1\s*>|\Z)|<[!?][^>]*>?"
+        r"""|</?([a-z][^\s/>]*)(?:[^>=]+|=\s*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))?)*+>?""",
+        re.IGNORECASE | re.DOTALL,
+    )
+)
+_LARGEST_MAIL: Final = 2**27
+_LONGEST_HEADER: Final = 2000
 _WITHOUT_VALUE: Final = re.compile(
     rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f/>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
 )
@@ -115,37 +124,52 @@ def _html(path: Path, request: dict[str, Any]) -> list[str]:
 
 
 def _page(page: str) -> str:
-    with extra("documents", "selectolax"):
-        from selectolax.lexbor import LexborHTMLParser
-    tree = LexborHTMLParser(page)
-    for node in tree.css("script,style,template,noscript"):
-        node.decompose()
-    for node in tree.css(_BLOCKS):
-        node.insert_before("\n")
-        node.insert_after("\n")
-    text = tree.root.text(deep=True) if tree.root is not None else ""
-    return "\n".join(line for part in text.splitlines() if (line := " ".join(part.split())))
+    """Its text; a parser that builds a tree is quadratic where tags are nested or attributes many."""
+    text = _MARKUP.sub(lambda found: "\n" if (found[2] or "").lower() in _BLOCKS else "", page)
+    return "\n".join(line for part in unescaped(text).splitlines() if (line := " ".join(part.split())))
 
 
 # Mail -----------------------------------------------------------------------------------------------------
 
 
+def _mbox(path: Path, request: dict[str, Any]) -> list[int]:
+    """Where its mails begin."""
+    with path.open("rb") as file:
+        starts, at, begins = [], 0, True
+        while line := file.readline(2**20):
+            if begins and line.startswith(b"From "):
+                starts.append(at)
+            at, begins = at + len(line), line.endswith(b"\n")
+    return starts
+
+
 def _eml(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
-    return [_message(path.read_bytes())]
+    """The text of a mail, its subject first, and who sent it; whatever charset it claims."""
+    message, subject, sender = _read(path, request, email.parser.BytesParser)
+    return [{"text": "\n\n".join(filter(None, (subject, _body(message).strip()))), "from": sender}]
 
 
-def _mbox(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
-    box = mailbox.mbox(str(path), create=False)
-    return [_message(box.get_bytes(key)) for key in box.iterkeys()]
+def _sender(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
+    """Who sent a mail that cannot be read."""
+    return [{"text": "", "from": _read(path, request, email.parser.BytesHeaderParser)[2]}]
 
 
-def _message(data: bytes) -> dict[str, str]:
-    """The text of a message, its subject first, and who sent it; whatever charset it claims."""
-    message = email.message_from_bytes(data, policy=email.policy.compat32)
-    fields = {name.lower(): str(value) for name, value in reversed([*message.raw_items()])}
-    text = "\n\n".join(part for part in (_header(fields.get("subject", "")), _body(message).strip()) if part)
+def _read(
+    path: Path, request: dict[str, Any], parser: type[email.parser.BytesParser]
+) -> tuple[Message, str, str]:
+    """A mail, its subject and its sender."""
+    start, stop = request["part"]
+    with path.open("rb") as file:
+        file.seek(start)
+        data = file.read(min(stop - start, _LARGEST_MAIL))
+    message = parser(policy=email.policy.compat32).parsebytes(data)
+    fields = {name.lower(): str(value)[:_LONGEST_HEADER] for name, value in reversed([*message.raw_items()])}
     sender = re.search(r"[^\s<>,;\"]+@[^\s<>,;\"]+", fields.get("from", ""))
-    return {"text": text, "from": sender[0].lower() if sender else _header(fields.get("from", ""))}
+    return (
+        message,
+        _header(fields.get("subject", "")),
+        (sender[0].lower() if sender else _header(fields.get("from", ""))),
+    )
 
 
 def _body(message: Message) -> str:
@@ -214,7 +238,7 @@ def _sheets(path: Path, request: dict[str, Any]) -> list[Any]:
 
 
 READERS: Final[dict[str, Callable[[Path, dict[str, Any]], list[Any]]]] = {
-    "docx": _docx, "pdf": _pdf, "html": _html, "eml": _eml, "mbox": _mbox, "sheets": _sheets,
+    "docx": _docx, "pdf": _pdf, "html": _html, "eml": _eml, "sender": _sender, "mbox": _mbox, "sheets": _sheets,
 }  # fmt: skip
 
 if __name__ == "__main__":

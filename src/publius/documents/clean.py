@@ -47,7 +47,7 @@ _FORWARDED: Final = re.compile(
 _LONG_NUMBER: Final = re.compile(r"&#(?:[xX]0*[0-9a-fA-F]{7,}|0*[0-9]{8,});?")  # int() refuses very long ones
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
     """Entities as characters; a number that is no character's, however long, as the replacement character."""
     return html.unescape(_LONG_NUMBER.sub("\ufffd", text))
 
@@ -68,9 +68,9 @@ def clean(text: str, *, keep_quotes: bool = False) -> str:
         text = without_quotes(text)
     if "<" in text and _TAG.search(text):
         text = _TAG.sub("", _BLOCK.sub("\n", _UNSEEN.sub("", text)))
-        text = _unescaped(text)
+        text = unescaped(text)
     elif "&" in text and ";" in text:
-        text = _unescaped(text)
+        text = unescaped(text)
     if "\xad" in text:
         text = text.replace("\xad", "")
     if not text.isascii():

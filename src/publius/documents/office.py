@@ -7,12 +7,14 @@ import contextlib
 import os
 import subprocess
 from collections.abc import Sequence
+from itertools import pairwise
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any, Final, final
 
 import msgspec
 
+from publius.documents.document import has_column
 from publius.documents.tables import Held
 from publius.errors import DataError, MissingExtraError
 from publius.files.child import command, environment
@@ -51,22 +53,30 @@ class Office(Held):
         self.kind = kind
 
     def load(self) -> list[dict[str, Any]]:
-        """A file that is one document and cannot be read counts as an empty text; `DataError` for a mailbox."""
-        answer = asked(self.kind, self.path, self.reading)
-        stem = Path(self.name.strip("'\"")).stem
-        if answer is None and self.kind == "mbox":
-            raise DataError(f"{self.name} cannot be read as a mailbox within its limits: save it again.")
+        """A document that cannot be read counts as an empty text, each mail of a mailbox by itself (rule 5)."""
+        stem, reading = Path(self.name.strip("'\"")).stem, self.reading
+        if self.kind == "eml":
+            return [{"id": stem, **self._mail(None)}]
+        if self.kind == "mbox":
+            starts = asked("mbox", self.path, reading) or []
+            parts = enumerate(pairwise([*starts, os.stat(self.path).st_size]), start=1)
+            return [{"id": f"{stem}-{number}", **self._mail(part)} for number, part in parts]
+        answer = asked(self.kind, self.path, reading)
         if answer is None:
             self.tally[UNREADABLE] += 1
             answer = [""]
         elif self.kind == "pdf" and answer[1]:
             whole = answer[1] == answer[2]
             self.tally[PICTURES if whole else PICTURE_PAGES] += 1 if whole else answer[1]
-        elif self.kind == "mbox":
-            return [{"id": f"{stem}-{number}", **each} for number, each in enumerate(answer, start=1)]
-        elif self.kind == "eml":
-            return [{"id": stem, **answer[0]}]
         return [{"id": stem, "text": answer[0]}]
+
+    def _mail(self, part: tuple[int, int] | None) -> dict[str, str]:
+        """A mail, which lies in this ``part`` of the file; of one that cannot be read who sent it."""
+        if answer := asked("eml", self.path, self.reading, part):
+            return answer[0]  # type: ignore[no-any-return]
+        self.tally[UNREADABLE] += 1
+        sender = asked("sender", self.path, self.reading, part)
+        return sender[0] if sender else {"text": "", "from": ""}
 
 
 @final
@@ -96,26 +106,33 @@ class Workbook(Held):
                 raise DataError(
                     f"{self.name}, sheet {name}: no names of columns in row {first + 1}: --header-row N."
                 )
-            found += [{header[at]: row[at] for at in named} for row in rows[first + 1 :] if any(row)]
+            found += [{header[at]: row[at] for at in named} for row in rows[first + 1 :]]
         return found
 
     def _tables(self, sheets: Sequence[Sheet], first: int) -> list[Sheet]:
-        """The sheets that are read where none was named: all that are tables, if their header is one."""
-        headers = {name: first if self.reading.header_row else _header(rows) for name, rows in sheets}
-        tables = [(name, rows) for name, rows in sheets if len(rows) > headers[name] + 1]
-        self._tell(NO_TABLES, [name for name, rows in sheets if len(rows) <= headers[name] + 1])
+        """The sheets that are read where none was named: all with a row below their names, if these are the same.
+
+        What stands below the names decides nothing but what is proposed (rule 5).
+        """
+        tables = [(name, rows) for name, rows in sheets if len(rows) > first + 1]
+        self._tell(NO_TABLES, [name for name, rows in sheets if len(rows) <= first + 1])
         if not tables:
             raise DataError(f"{self.name} holds no document: check that it is the right file.")
-        if all(headers[name] == first and rows[first] == tables[0][1][first] for name, rows in tables):
+        names = [[*filter(None, rows[first])] for _, rows in tables]
+        headers = {name: first if self.reading.header_row else _header(rows) for name, rows in tables}
+        sure = self.reading.header_row or has_column(names[0], self.reading.text_field or "text")
+        if all(each == names[0] for each in names) and (
+            sure or (len(names[0]) > 1 and all(at == first for at in headers.values()))
+        ):
             self._tell(TOGETHER, [name for name, _ in tables] if len(tables) > 1 else [])
             return tables
         choices = [(name, headers[name] + 1, len(rows) - headers[name] - 1) for name, rows in tables]
         listed = "; ".join(
             f"{name} (names of columns in row {row}, {count} rows below)" for name, row, count in choices
         )
-        option = f" --header-row {choices[0][1]}" if choices[0][1] > 1 else ""
         error = SheetsError(
-            f"{self.name} has sheets that are not one table: {listed}. Say which: --sheet {choices[0][0]}{option}."
+            f"{self.name}: row {first + 1} does not name the same columns in every sheet, that of the texts among them: "
+            f"{listed}. Say which: --sheet {choices[0][0]} --header-row {choices[0][1]}."
         )
         error.choices = (*choices,)
         raise error
@@ -178,17 +195,19 @@ def _end_all() -> None:
         _running.pop().end()
 
 
-def asked(kind: str, path: Path, reading: Reading) -> list[Any] | None:
-    """What the process made of a file; None where it cannot be read within its limits."""
+def asked(kind: str, path: Path, reading: Reading, part: tuple[int, int] | None = None) -> list[Any] | None:
+    """What the process made of a file, or of a ``part`` of it; None where it cannot be read within its limits."""
     while _running and _running[-1].owner != os.getpid():
         _running.pop()
     process = _running.pop() if _running else _Process()
-    allowed = SECONDS * (1 + os.stat(path).st_size // 2**24)
+    start, stop = part or (0, os.stat(path).st_size)
+    allowed = SECONDS * (1 + (stop - start) // 2**24)
     request = {
         "kind": kind,
         "path": os.path.abspath(path),
         "sheets": reading.sheet,
         "encoding": reading.encoding,
+        "part": [start, stop],
     }
     try:
         answer = process.answer(request, allowed)
