@@ -14,16 +14,16 @@ def labels(epsilon=3.0):
 
 
 def test_it_counts_every_label_and_other():
-    shuffled = publius.Shuffled(labels(), documents=5000, delta=1e-6)
-    assert shuffled.guarantee == Shuffling(3.0, 4, 5000).guarantee(1e-6)
+    shuffled = publius.Shuffled(labels(), documents=1000, delta=1e-6)
+    assert shuffled.guarantee == Shuffling(3.0, 4, 1000).guarantee(1e-6)
     assert 0 < shuffled.guarantee.epsilon < 3
     assert shuffled.delta_at(shuffled.guarantee.epsilon) <= 1e-6
 
 
 def test_the_default_delta_and_several_documents_of_an_author():
-    shuffled = publius.Shuffled(labels(), documents=20_000, documents_per_author=2)
-    assert shuffled.guarantee.delta == 1 / 2_000_000
-    assert shuffled.guarantee == Shuffling(3.0, 4, 20_000).guarantee(documents_per_author=2)
+    shuffled = publius.Shuffled(labels(), documents=11_000, documents_per_author=2)
+    assert shuffled.guarantee.delta == 1 / 1_100_000
+    assert shuffled.guarantee == Shuffling(3.0, 4, 11_000).guarantee(documents_per_author=2)
 
 
 def test_words_are_refused_with_the_reason(embeddings):
