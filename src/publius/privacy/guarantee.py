@@ -10,14 +10,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal, final
+from typing import Final, Literal, final
 
 from publius.errors import PolicyError, UsageError
 from publius.noise.laplace import NOISES
 from publius.settings import EUCLIDEAN, MANHATTAN, Between
-
-if TYPE_CHECKING:
-    from publius.distances.earth_mover import TransportPlan
 
 Evidence = Literal["proven", "certified", "stated by its author, nothing computed", "none"]
 STATED: Final = "stated by its author, nothing computed"
@@ -100,22 +97,6 @@ class Guarantee:
             return math.inf
         factor = 1 if self.ordered else self.size or 1
         return upward(exact_epsilon(self.epsilon) * factor * Fraction(distance))
-
-    def between(self, plan: TransportPlan) -> float:
-        """`map` for two documents whose transport was computed.
-
-        Raises `PolicyError` when they have not exactly N words each: the theorem compares bags of one size.
-        """
-        if not plan.size_a == plan.size_b == (self.size or 1):
-            raise PolicyError(
-                f"the documents have {plan.size_a} and {plan.size_b} words, and the guarantee is for bags of exactly "
-                f"{self.size or 1}: bring both to one length N"
-            )
-        if self.ordered:
-            raise PolicyError(
-                "the guarantee is for words in order: give the sum of the distances word by word"
-            )
-        return self.map(plan.distance_upper)
 
     def under(self, metric: str) -> Guarantee:
         """The same guarantee stated in a larger ``metric`` (Corollary 1): Euclidean as Manhattan.
