@@ -63,7 +63,7 @@ def test_the_policy_allows_our_style_and_nothing_else(tmp_path):
 
 
 CHARTS = {
-    "bars": 'bars("c", "Shares", [{"label": "plays", "value": 0.25, "low": 0.2, "high": 0.5, "pale": 0.75}])',
+    "bars": 'bars("c", "Shares", [{"label": "plays", "value": 0.25, "low": 0.2, "high": 0.5, "before": 0.75}])',
     "signed bars": 'bars("c", "Gain", [{"label": "a", "value": -0.5, "low": -0.9, "high": 0.1}], signed=true)',
     "meter": 'meter("c", "Known", [{"label": "One of 2", "guess": 0.5, "most": 0.99331}])',
     "dots": (
@@ -71,7 +71,8 @@ CHARTS = {
         '{"value": 0.1, "tone": "c"}]}], [("b", "protected"), ("c", "baseline")])'
     ),
     "decades": (
-        'dots("c", "Exponents", [{"label": "x", "marks": [{"value": 100, "tone": "d"}]}], percent=false, log=(-1, 3))'
+        'dots("c", "Exponents", [{"label": "x", "under": "y", "marks": [{"value": 100, "tone": "d"}]}], percent=false, '
+        'log=(-1, 3), zones=[(0.1, 1, "d", "strong")])'
     ),
     "lines": (
         'lines("c", "Found", [{"name": "author", "tone": "a", "points": [{"x": 1, "y": 0.1, "low": 0.05, "high": 0.2}, '
@@ -98,9 +99,9 @@ def test_bars_are_as_long_as_their_values_and_intervals_lie_where_they_are(tmp_p
     svg = page(tmp_path, "{{ charts." + CHARTS["bars"] + " }}")
     room = 360 - 130 - 62
     assert f'class="a" x="130" y="5" width="{room * 0.25}"' in svg
-    assert f'class="pale" x="130" y="5" width="{room * 0.75}"' in svg
+    assert f'class="before" d="M{130 + room * 0.75:.1f} 3v16"' in svg
     assert f'd="M{130 + room * 0.2:.1f} 7.5v7M{130 + room * 0.2:.1f} 11H{130 + room * 0.5:.1f}' in svg
-    assert "plays: 25 % (20 % to 50 %)" in svg
+    assert "plays: 25 % (20 % to 50 %), 75 % before noise" in svg
 
 
 def test_the_meter_begins_where_guessing_ends(tmp_path):
@@ -115,6 +116,14 @@ def test_lines_over_decades(tmp_path):
     bottom, top = 260, 44
     assert float(points[2]) == pytest.approx(bottom - 0.1 * (bottom - top), abs=0.1)
     assert float(points[4]) == pytest.approx(bottom - 0.9 * (bottom - top), abs=0.1)
+
+
+def test_a_zone_is_shaded_from_end_to_end_and_named(tmp_path):
+    svg = page(tmp_path, "{{ charts." + CHARTS["decades"] + " }}")
+    room = 360 - 130 - 28
+    assert f'class="zone zd" x="130.0" y="18" width="{room / 4:.1f}"' in svg
+    assert ">strong</text>" in svg
+    assert "x (y): " in svg
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))

@@ -14,7 +14,16 @@ from html_pages import HOSTILE, Balanced
 from manifests import EXPERIMENT, MADE, labels_of, summary_of, table_of, values_of, words_of
 from publius.pages.facts import command_of, facts_of
 from publius.pages.page import render, write_release_pages
-from publius.privacy.promise import factor_text, label_kept, meaning, on_average, percent, promise, rounded_up
+from publius.privacy.promise import (
+    factor_text,
+    label_kept,
+    meaning,
+    on_average,
+    percent,
+    promise,
+    rounded_up,
+    yardstick,
+)
 from publius.releases.manifest import AuthorFacts
 
 FOLDED = '<section class="folded"'
@@ -58,6 +67,8 @@ def test_pages_say_what_stands_in_the_manifest(tmp_path, name):
     assert manifest.publius_version in page
     if manifest.private:
         assert meaning(manifest) in read_me.replace("\n", " ")
+        assert yardstick(manifest) in read_me
+        assert yardstick(manifest) in side
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -112,7 +123,7 @@ def test_the_picture_of_accuracy_has_the_released_share_and_names_best_and_worst
     first = facts["accuracy_bars"][0]
     assert first["label"] == "all labels"
     assert first["value"] == pytest.approx(0.75 * kept + 0.25 * (1 - kept) / 20)
-    assert first["low"] < first["value"] < first["high"] < first["pale"]
+    assert first["low"] < first["value"] < first["high"] < first["before"]
     assert [each["label"] for each in facts["accuracy_bars"][1:]] == [
         *(f"subject {n}" for n in range(4)), *(f"subject {n}" for n in range(16, 20)), "other",
     ]  # fmt: skip
@@ -127,6 +138,7 @@ def test_without_an_author_column_the_page_says_what_five_documents_mean(tmp_pat
     side = side_of(pages(tmp_path, five, None)[0])
     assert "at most 5 documents leave" in side
     assert "Authors of 5 documents: epsilon 25" in side
+    assert "Here it is 5 per document, 25 per author." in side
 
 
 @given(st.floats(0.01, 20), st.integers(2, 400), st.integers(2, 2000))
@@ -141,12 +153,13 @@ def test_what_epsilon_means_by_brute_force(epsilon, labels, candidates):
 
 def test_meaning_in_one_line_of_each_kind():
     assert meaning(labels_of(21)) == (
-        "Noise changes 12 % of labels (about 147 of 1,234); a row changes the odds between two texts by at most "
-        "149 times."
+        "Noise changes 12 % of labels (about 147 of 1,234). Which of two texts is behind a row, an attacker gets right "
+        "at most 99.34 % of the time (50 % by guessing): odds of at most 149 to 1."
     )
-    assert meaning(summary_of()).endswith("with probability at most 74 %.")
+    assert meaning(summary_of()).endswith("is right at most 74 % of the time (50 % by guessing).")
     assert meaning(words_of()) == (
-        "Exponent between two texts that differ in one word: at most 2.31 by its nearest, 61.7 by a typical other."
+        "Exponent between two texts that differ in one word: at most 2.31 for close words (nurse, doctor), 61.7 for other "
+        "words (nurse, river)."
     )
     assert "400 times their distance" in meaning(words_of(nearest_pair=None, typical_pair=None))
     assert "no proof" in meaning(words_of(evidence="none"))
@@ -189,6 +202,27 @@ def test_commands_repeat_the_settings():
     assert "--labels '\"a,b\",c'" in command_of(named)
     assert "--length 40 --mechanism laplace --epsilon 10" in command_of(words_of())
     assert "--by district=North,South --epsilon 1" in command_of(summary_of())
+
+
+def test_words_show_exponents_between_zones_and_how_often_a_word_stays(tmp_path):
+    page = pages(tmp_path, words_of(unchanged=0.63), None)[0]
+    assert "1 of 40 words (close words (nurse, doctor)):" in page
+    assert 'class="zone zd"' in page
+    assert 'class="zone zb"' in page
+    assert "unchanged: 63 %." in page
+    assert "Not computed for this release" in side_of(pages(tmp_path, words_of(), None)[0])
+    assert "other texts of theirs: how many was not measured" in side_of(page)
+
+
+def test_accuracy_is_said_before_and_after_noise(tmp_path):
+    page, read_me = pages(tmp_path, *MADE["21 labels"])
+    assert "right before noise 75 % (thick line), as released 66 % (bar; 95 % interval)" in side_of(page)
+    assert "Right on public texts: 75 % before noise, 66 % as released" in read_me
+    accuracy = msgspec.structs.replace(
+        labels_of(3).classifier.accuracy, by_label={"subject 0": 0.9, "subject 1": 0.6}
+    )
+    facts = msgspec.structs.replace(labels_of(3).classifier, accuracy=accuracy)
+    assert "Other&rdquo; is not measured" in side_of(pages(tmp_path, labels_of(3, classifier=facts), None)[0])
 
 
 @pytest.mark.long

@@ -91,7 +91,7 @@ def test_the_curators_page_and_the_recipients(tmp_path, values, private):
     assert "with 1 document 3" in mine
     assert "with 2 to 5 documents 1" in mine
     assert "with 6 to 20 documents 1" in mine
-    assert "district with fewer than five authors 1 of 2" in mine
+    assert "cells with fewer than five authors &nbsp; label and district 1 of 2" in mine
     assert "Signature" in mine
     for said in SAID.values():
         assert said in mine
@@ -143,6 +143,10 @@ def test_who_was_identified_stands_on_both_pages(tmp_path, words):
         assert "50 candidates" in side_of(page)
         assert len(side_of(page).split()) < 600
     assert "Nothing was measured" not in side_of(curator)
+    assert "Check: publius verify FOLDER PAGE" in side_of(public)
+    assert "Files: README.txt, bags.jsonl, manifest.json, release.html." in side_of(public)
+    assert side_of(public).startswith("For recipients")
+    assert side_of(curator).startswith("For the curator: read, complete, sign")
     sign(words, curator)
     assert "Nothing was measured" in side_of(curator)
 
@@ -160,10 +164,43 @@ def test_evaluations_that_no_page_may_show(tmp_path, words, more, error, said):
         sign(words, tmp_path / "sign.html", evaluation=evaluation(tmp_path / "found", **more))
 
 
+def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_is_said(tmp_path, words):
+    def attack(name, told, found):
+        part = {"share": found, "low": 0.0, "high": 1.0}
+        return {"attacker": name, "knows": "", "task": "author", "told": told, "epsilon": 10.0, "identified": part,
+                "baseline": part | {"share": 0.34}, "clear": part | {"share": 0.78}}  # fmt: skip
+
+    attacks = [
+        attack("worst-case", ["originals", "mechanism"], 1.0), attack("worst-case", ["topic", "originals"], 1.0),
+        attack("words", ["texts", "topic"], 0.72), attack("letters", ["texts", "topic"], 0.7),
+        attack("words", ["texts"], 0.63),
+    ]  # fmt: skip
+    page = tmp_path / "sign.html"
+    sign(
+        words,
+        page,
+        evaluation=evaluation(tmp_path / "found", attackers=attacks),
+        recipient="a lab",
+        purpose="teaching",
+    )
+    said = page.read_text()
+    assert [f"{name} ({knows}):" in said for name, knows in (
+        ("worst-case", "knows the originals"), ("worst-case", "knows the originals, topics"),
+        ("words", "knows other texts, topics"), ("words", "knows other texts"), ("letters", "knows other texts, topics"),
+    )] == [True, True, True, True, False]  # fmt: skip
+    assert (
+        "other texts of theirs: 72 % were identified, of 78 % without noise; 34 % without the row."
+        in side_of(page)
+    )
+    assert "I release these files to a lab for this purpose: teaching ." in side_of(page)
+
+
 def test_labels_need_no_attack(tmp_path):
     release = drawn(tmp_path / "labels", *[MADE["3 labels"][0]], [MADE["3 labels"][1]])
     sign(release, tmp_path / "sign.html")
-    assert "No attack is needed" in side_of(tmp_path / "sign.html")
+    assert "Nothing has to be measured: by proof, a row tells at most its label" in side_of(
+        tmp_path / "sign.html"
+    )
 
 
 def test_a_summary_is_signed_and_verified(tmp_path):

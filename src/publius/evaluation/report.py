@@ -145,7 +145,7 @@ def page_facts(results: Results) -> dict[str, Any]:
         "curve_log": bool(series) and all(point["x"] > 0 for each in series for point in each["points"]),
         "dots": [_dot(each, as_is) for each in main if each.task == "author"],
         "legend": [_LEGEND[0], _LEGEND[2]] if as_is else _LEGEND,
-        "dots_said": f"{focus(results).name.capitalize()}, with 95 % intervals.",
+        "dots_said": f"{focus(results).name.capitalize()}, with 95 % intervals. Baseline: the same attacker without the row.",
         "mechanisms": len({each.mechanism for each in results.attackers} - {None}),
         "verdict": results.verdict or "",
         "verdicts": [
@@ -188,7 +188,11 @@ def _series(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _dot(each: Attempt, as_is: bool) -> dict[str, Any]:
     shown = [(each.identified, "a"), *([] if as_is or each.clear is None else [(each.clear, "b")])]
     marks = [{"value": one.value, "low": one.low, "high": one.high, "tone": tone} for one, tone in shown]
-    return {"label": each.attacker, "marks": [*marks, {"value": each.baseline.value, "tone": "c"}]}
+    return {
+        "label": each.attacker,
+        "under": ", ".join(each.told),
+        "marks": [*marks, {"value": each.baseline.value, "tone": "c"}],
+    }
 
 
 def _too_few(verdict: Verdict) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from publius.privacy.guarantee import posterior_at_most
-from publius.privacy.promise import label_kept, meaning, on_average
+from publius.privacy.promise import label_kept, meaning, on_average, word_pairs, yardstick
 
 CANDIDATES: Final = (2, 100, 1000)
 """How many texts an attacker holds, of which one is behind a row, in the picture of what epsilon means."""
@@ -30,7 +30,9 @@ def facts_of(
     kind = manifest.__struct_config__.tag
     found = {
         "manifest": manifest, "kind": kind, "warning": warning_of(manifest), "meaning": meaning(manifest),
-        "signed": None, "row": None if row is None else _row(row), "table": [{name: value if name == "label" else int(value) for name, value in each.items()} for each in table or ()],
+        "yardstick": yardstick(manifest) if manifest.private else None, "files": [*manifest.files, "manifest.json"],
+        "signed": None, "row": None if row is None else _row(row),
+        "table": [{k: v if k == "label" else int(v) for k, v in each.items()} for each in table or ()],
         "command": command_of(manifest),
         "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False),
     }  # fmt: skip
@@ -57,13 +59,12 @@ def _of_labels(manifest: Any) -> dict[str, Any]:
         """How often a *released* label is right: kept and right, or drawn by the noise."""
         return share * stays + (1 - share) * taken
 
-    rows = [{"label": name, "value": released(share), "pale": share} for name, share in drawn]
+    rows = [{"label": name, "value": released(share), "before": share} for name, share in drawn]
     if accuracy:
         ends = {"low": released(accuracy.low), "high": released(accuracy.high)}
         rows.insert(
             0,
-            {"label": "all labels", "value": released(accuracy.share), "pale": accuracy.share, "tone": "d"}
-            | ends,
+            {"label": "all labels", "value": released(accuracy.share), "before": accuracy.share} | ends,
         )
     declared = manifest.classifier.kind == "values"
     meter = [
@@ -78,37 +79,32 @@ def _of_labels(manifest: Any) -> dict[str, Any]:
         "meter": meter, "accuracy": accuracy, "accuracy_bars": rows, "shares": shares,
         "released": released, "drawn_of": len(shares) if len(drawn) < len(shares) else 0,
         "best": half, "worst": _BARS - half,
+        "unmeasured": [name for name in manifest.labels if accuracy and accuracy.by_label and name not in accuracy.by_label],
         "declared": declared,
     }  # fmt: skip
 
 
 def _of_words(manifest: Any) -> dict[str, Any]:
-    pairs = [
-        ("one word, by its nearest", manifest.nearest_pair),
-        ("one word, by a typical other", manifest.typical_pair),
-    ]
-    exponents = [
-        ("nearest word", manifest.nearest_pair), ("typical word", manifest.typical_pair),
-        (f"all {manifest.length:,} words", manifest.typical_pair and manifest.typical_pair * manifest.length),
-    ]  # fmt: skip
-    stated = [(name, value) for name, value in exponents if value is not None]
-    most = max((value for _, value in stated), default=1.0)
+    stated = [(f"1 of {manifest.length:,} words", name, value) for name, value in word_pairs(manifest)]
+    if manifest.typical_pair is not None and manifest.length > 1:
+        every = manifest.typical_pair * manifest.length
+        stated.append((f"all {manifest.length:,} words", stated[-1][1], every))
+    most = max((value for _, _, value in stated), default=1.0)
     return {
-        "meter": [
-            {"label": name, "guess": 0.5, "most": posterior_at_most(value, 2)}
-            for name, value in pairs
-            if value is not None
+        "exponents": [
+            {"label": name, "under": under, "marks": [{"value": value, "tone": "a"}]}
+            for name, under, value in stated
         ],
-        "exponents": [{"label": name, "marks": [{"value": value, "tone": "a"}]} for name, value in stated],
         "decades": max(2, math.ceil(math.log10(most))),
-    }  # fmt: skip
+        "unchanged": manifest.unchanged,
+    }
 
 
 def _of_summary(manifest: Any) -> dict[str, Any]:
     return {
         "meter": [
             {
-                "label": "One of 2 contents",
+                "label": "One of 2 texts of an author",
                 "guess": 0.5,
                 "most": posterior_at_most(manifest.epsilon, 2),
             }

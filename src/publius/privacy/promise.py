@@ -37,21 +37,47 @@ def meaning(manifest: Any) -> str:
         )
         times = number(round(changed * manifest.documents))
         return (
-            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}); a row "
-            f"changes the odds between two {compared} by at most {factor_text(manifest.epsilon)} times."
+            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}). Which of two "
+            f"{compared} is behind a row, an attacker gets right at most "
+            f"{percent(posterior_at_most(manifest.epsilon, 2), up=True)} of the time (50 % by guessing): odds of at "
+            f"most {factor_text(manifest.epsilon)} to 1."
         )
     if kind == "summary":
         return (
-            "Whoever knows all other authors tells which of two equally likely contents one author wrote with "
-            f"probability at most {percent(posterior_at_most(manifest.epsilon, 2), up=True)}."
+            "An attacker who knows everything but which of two texts one author wrote is right at most "
+            f"{percent(posterior_at_most(manifest.epsilon, 2), up=True)} of the time (50 % by guessing)."
         )
     if manifest.evidence == "none":
         return "Nothing is promised: this mechanism has no proof."
-    pairs = [("its nearest", manifest.nearest_pair), ("a typical other", manifest.typical_pair)]
-    stated = [f"{rounded_up(value)} by {name}" for name, value in pairs if value is not None]
+    stated = [f"{rounded_up(value)} for {name}" for name, value in word_pairs(manifest)]
     if stated:
         return f"Exponent between two texts that differ in one word: at most {', '.join(stated)}."
     return f"Exponent between two texts: {rounded_up(manifest.exponent_per_distance)} times their distance."
+
+
+def yardstick(manifest: Any) -> str:
+    """How the field calls an epsilon of this size, beside this one; of words, what they hardly protect against."""
+    if manifest.__struct_config__.tag == "words":
+        return (
+            "Little protection against somebody who holds texts of these authors. This epsilon counts per word and "
+            "distance: do not compare it with that of other releases."
+        )
+    here = number(manifest.epsilon)
+    if manifest.author is not None and manifest.author.epsilon != manifest.epsilon:
+        here += f" per document, {number(manifest.author.epsilon)} per author"
+    return (
+        "Epsilon up to 1 is usually called strong, 1 to 20 is in use, more may mean little (NIST SP 800-226). "
+        f"Here it is {here}."
+    )
+
+
+def word_pairs(manifest: Any) -> list[tuple[str, float]]:
+    """The exponents between documents that differ in one public word, with the pair's name."""
+    pairs = [
+        ("close words (nurse, doctor)", manifest.nearest_pair),
+        ("other words (nurse, river)", manifest.typical_pair),
+    ]
+    return [(name, value) for name, value in pairs if value is not None]
 
 
 def label_kept(epsilon: float, labels: int) -> float:
@@ -74,9 +100,9 @@ def _of_labels(manifest: Any) -> list[str]:
         f"Each row satisfies epsilon-local differential privacy with epsilon = {rounded_up(epsilon, 6)} (delta = 0, "
         f"proven): whatever two {what} are compared, the row is at most {factor_text(epsilon)} times as probable under "
         "one as under the other.",
-        f"From this row alone an attacker with {number(many)} candidate {what} picks the right one with "
-        f"probability at most {percent(posterior_at_most(epsilon, many), up=True)}, on average at most "
-        f"{percent(on_average(epsilon, labels, many), up=True)} ({percent(1 / many)} by guessing).",
+        f"An attacker with {number(many)} {what}, one of them behind the row, picks the right one with probability at "
+        f"most {percent(posterior_at_most(epsilon, many), up=True)} from the most telling row, and "
+        f"{percent(on_average(epsilon, labels, many), up=True)} over all rows ({percent(1 / many)} by guessing).",
     ]
     if manifest.shuffled is not None:
         said.append(
@@ -134,7 +160,7 @@ def _of_summary(manifest: Any) -> list[str]:
         f"seen is at most {factor_text(epsilon)} times as probable under one as under the other.",
         meaning(manifest),
         f"Counted are at most {number(c)} {'document' if c == 1 else 'documents'} of each author; the number of "
-        "authors is public. Nothing is promised to people mentioned by many authors, nor for what most authors share.",
+        "authors is public. People mentioned are not protected as such, nor what most authors share.",
         "Each further release on the same authors adds its epsilon to this one's.",
     ]
 

@@ -130,6 +130,7 @@ class WordManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="
         exponent_per_distance: epsilon * N.
         nearest_pair: the exponent between two documents that differ in one word by its nearest, from public words.
         typical_pair: the same for a typical pair of public words.
+        unchanged: the share of frequent public words that the noise leaves as they are; None where nobody computed it.
     """
 
     unit: Literal["document"] = "document"
@@ -143,6 +144,7 @@ class WordManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="
     exponent_per_distance: Positive
     nearest_pair: float | None = None
     typical_pair: float | None = None
+    unchanged: Share | None = None
     evidence: Literal["proven", "certified", "stated", "none"] = "proven"
     ordered: bool = False
     between: str = "none"

@@ -21,6 +21,7 @@ from publius import __version__
 from publius.errors import PolicyError, UsageError
 from publius.files import AnyPath
 from publius.files.progress import stage
+from publius.mechanisms.mechanism import check_release
 from publius.noise.randomness import RunKey
 from publius.releases.draft import Draft
 from publius.releases.manifest import (
@@ -33,7 +34,7 @@ from publius.releases.manifest import (
     WordManifest,
 )
 from publius.releases.rows import Tally, check_kept, csv_table, row_of, tally_of, write_piece, write_rows
-from publius.settings import LARGEST_LOCAL_EPSILON, Leaving, Run
+from publius.settings import Leaving, Run
 from publius.text.author_names import author_key
 
 if TYPE_CHECKING:
@@ -230,7 +231,6 @@ def check_run(
     ledger: bool = False,
 ) -> None:
     """Refuse what no release may be, from public numbers alone."""
-    facts = mechanism.facts()
     if leaving.seed is not None and not leaving.experiment:
         raise UsageError(
             "a release has no seed, since whoever knows it takes the noise away: --seed needs --experiment"
@@ -240,21 +240,8 @@ def check_run(
     if leaving.experiment:
         if ledger:
             raise UsageError("an experiment is no release, so no ledger is charged: leave out --ledger")
-        return
-    if mechanism.kind == "labels" and facts["epsilon"] > LARGEST_LOCAL_EPSILON:
-        raise PolicyError(
-            f"a local epsilon of {facts['epsilon']:g} hides nothing: at most {LARGEST_LOCAL_EPSILON:g} for a release, "
-            "or --experiment"
-        )
-    if facts.get("evidence") == "none":
-        raise PolicyError(
-            f"nothing is proven or certified of the mechanism {facts.get('mechanism', mechanism.name)}: choose "
-            "another, or --experiment"
-        )
-    if facts.get("unknown") == "keep":
-        raise PolicyError(
-            "--unknown keep lets words of the documents leave unchanged: only with --experiment"
-        )
+    else:
+        check_release(mechanism)
 
 
 def warning_of(leaving: Leaving) -> str | None:
@@ -344,12 +331,17 @@ def _finished(
     people: _People,
 ) -> Result:
     """The public files from the pieces, the manifest, the debit and the folder's place."""
+    from publius.mechanisms.explained import of_frequent_words
+    from publius.mechanisms.lifted import Lifted
     from publius.pages.page import write_release_pages
 
     tally = sum((found for piece in pieces if (found := tally_of(piece)) is not None), Tally())
     manifest = manifest_of(
         mechanism, tally.rows, leaving, documents_per_author=c, field=field, labels_after_texts=after_texts
     )
+    if isinstance(mechanism, Lifted):
+        unchanged = of_frequent_words(mechanism.kernel).unchanged
+        manifest = msgspec.structs.replace(manifest, unchanged=min(max(unchanged, 0.0), 1.0))
     with stage("writing"):
         row = write_rows(
             pieces,

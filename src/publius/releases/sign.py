@@ -36,6 +36,7 @@ RESULTS: Final = "results.json"
 _RECORD: Final = re.compile(rb'<script type="application/json" id="publius">(.*?)</script>', re.DOTALL)
 _BY_DOCUMENTS: Final = ((1, "1 document"), (5, "2 to 5 documents"), (20, "6 to 20 documents"))
 _MORE: Final = "more documents"
+_TOLD: Final = {"texts": "other texts", "originals": "the originals", "topic": "topics"}
 _DRAWN: Final = 4
 """Attackers in the picture; the table has all."""
 _BATCH: Final = 500
@@ -201,21 +202,36 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
             f"publius evaluate --epsilon {manifest.epsilon:g}"
         )
     found.sort(key=lambda each: -each.identified.share)
-    parts = (("clear", "a"), ("identified", "b"), ("baseline", "c"))
+    parts = (("clear", "b"), ("identified", "a"), ("baseline", "c"))
     rows = [
-        {"label": f"{each.attacker} + topic" if "topic" in each.told else each.attacker, "marks": [
+        {"label": each.attacker, "under": _knows(each), "marks": [
             {"value": part.share, "low": part.low, "high": part.high, "tone": tone}
             for name, tone in parts if (part := getattr(each, name)) is not None
         ]}
-        for each in found[:_DRAWN]
+        for each in _drawn(found)
     ]  # fmt: skip
-    attackers = [msgspec.to_builtins(each) for each in found]
+    other = next((each for each in found if "texts" in each.told and "originals" not in each.told), None)
     return {
-        "attackers": attackers,
-        "rows": rows,
-        "candidates": round(results.candidates),
-        "command": results.command,
-    }
+        "attackers": [msgspec.to_builtins(each) for each in found], "rows": rows,
+        "other": other and msgspec.to_builtins(other),
+        "candidates": round(results.candidates), "command": results.command,
+    }  # fmt: skip
+
+
+def _knows(attempt: _Attempt) -> str:
+    """What an attacker knows of texts and topics, in a few words."""
+    said = [name for what, name in _TOLD.items() if what in attempt.told]
+    return f"knows {', '.join(said)}" if said else ""
+
+
+def _drawn(found: Sequence[_Attempt]) -> list[_Attempt]:
+    """The best attacker of each kind of knowledge, then the next best; the best first."""
+    best: dict[str, _Attempt] = {}
+    for each in found:
+        best.setdefault(_knows(each), each)
+    firsts = list(best.values())
+    chosen = (firsts + [each for each in found if not any(each is one for one in firsts)])[:_DRAWN]
+    return [each for each in found if any(each is one for one in chosen)]
 
 
 def _counted(texts: AnyPath, manifest: Manifest, reading: Reading, people: People) -> Counted:
