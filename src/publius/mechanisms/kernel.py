@@ -6,7 +6,6 @@ N words (epsilon*N)*E_d-private when it is applied to each word independently.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, final
@@ -22,7 +21,7 @@ from publius.mechanisms.threads import processors
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator, system_rng
 from publius.option import Settings, declared
-from publius.privacy.guarantee import Bound, Evidence, Guarantee
+from publius.privacy.guarantee import Evidence, Guarantee
 from publius.settings import EUCLIDEAN
 from publius.text.bag import UNKNOWN, Bag
 
@@ -113,18 +112,6 @@ class Kernel(ABC):
     def parameters(self) -> dict[str, Any]:
         """Public parameters beyond epsilon and metric, for the manifest: what was chosen, unless it says more."""
         return dict(vars(self.chosen))
-
-    def bound(self, size: int, distance: float) -> Bound:
-        """How much a release of ``size`` words tells of which of two documents ``distance`` apart it was made from.
-
-        Delta is the guarantee's own, whichever two documents. `UsageError` for a distance that is infinite, or has an
-        exponent beyond all numbers under a guarantee that states one.
-        """
-        promised = self.guarantee.lifted(size)
-        exponent = promised.map(distance)
-        if math.isinf(distance) or (math.isinf(exponent) and promised.evidence != "none"):
-            raise UsageError("the exponent is beyond all numbers: give a smaller distance")
-        return Bound(exponent, promised.delta)
 
     @property
     def utility_dimension(self) -> int | None:

@@ -102,9 +102,11 @@ class Lifted(Mechanism):
     def facts(self) -> dict[str, Any]:
         """See `Mechanism.facts`."""
         stated, stops = self.guarantee, self.encoding.stop_words
+        source = origin(type(self.kernel))
+        told = self.kernel.parameters if source is None else {**self.kernel.parameters, "source": source}
         parameters = {
             name: value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
-            for name, value in {**self.kernel.parameters, **_origins(self.kernel)}.items()
+            for name, value in told.items()
         }
         evidence = "stated" if stated.evidence == STATED else stated.evidence
         near, typical = self.public_pair(NEAR), self.public_pair(TYPICAL)
@@ -153,62 +155,41 @@ class Lifted(Mechanism):
         pads = RunKey(key.derive("pads"), seeded_run=key.seeded_run)
         ready = [self._places(one, row, pads) for one, row in zip(read, rows, strict=True)]
         words = [places if self.ordered else np.sort(places) for places, _ in ready]
-        drawn = self._drawn_in_parts(words, rows, key)
-        outcomes = (
-            [Outcome(None, bag) for bag in bags_at(self.vocabulary, np.stack(drawn))]
-            if plain and drawn
-            else [
-                self._outcome(one, out, known)
-                for one, out, (_, known) in zip(read, drawn, ready, strict=True)
-            ]
-        )
-        tally = Tally(*(sum(getattr(one, name) for one in read) for name in ("seen", "unknown", "padding")))
-        return Protected(outcomes, tally)
-
-    def _drawn_in_parts(
-        self, words: Sequence[IndexArray], rows: Sequence[int], key: RunKey
-    ) -> list[IndexArray]:
-        size = self.kernel.batch_size(self.length)
-        drawn: list[IndexArray] = []
+        size, drawn = self.kernel.batch_size(self.length), list[IndexArray]()
         for start in range(0, len(words), size):
             part = slice(start, start + size)
             drawn += self.kernel.draw(words[part], [key.rng(str(row)) for row in rows[part]])
-        return drawn
+        tally = Tally(*(sum(getattr(one, name) for one in read) for name in ("seen", "unknown", "padding")))
+        if plain and drawn:
+            return Protected([Outcome(None, bag) for bag in bags_at(self.vocabulary, np.stack(drawn))], tally)
+        each = zip(read, drawn, ready, strict=True)
+        return Protected([self._outcome(one, out, known) for one, out, (_, known) in each], tally)
 
     def _places(self, read: Encoded, row: int, pads: RunKey) -> tuple[IndexArray, Sequence[bool] | None]:
         """The places of a document's words, filled up; and which of its words have one, None for all.
 
         Pads come from a key of their own, so that the noise of a document does not depend on how long it is.
         """
-        known = None
-        if read.places is not None:
-            places = read.places
-        elif self.encoding.unknown == "keep":
-            known = [word == UNKNOWN or word in self.vocabulary for word in read.words]
-            places = word_indices(
-                [word for word, is_known in zip(read.words, known, strict=True) if is_known], self.vocabulary
-            )
-        else:
-            places = word_indices(list(read.words), self.vocabulary)
+        known, places = None, read.places
+        if places is None:
+            words = list(read.words)
+            if self.encoding.unknown == "keep":
+                known = [word == UNKNOWN or word in self.vocabulary for word in words]
+                words = [word for word, has in zip(words, known, strict=True) if has]
+            places = word_indices(words, self.vocabulary)
         if read.padding:
-            filled = drawn_pads(
-                self.vocabulary, self.encoding.stop_words, pads.bits([str(row)], BYTES * read.padding)[0]
-            )
+            bits = pads.bits([str(row)], BYTES * read.padding)[0]
+            filled = drawn_pads(self.vocabulary, self.encoding.stop_words, bits)
             places = np.concatenate([places[: len(places) - read.padding], filled])
         return places, known
 
     def _outcome(self, read: Encoded, outputs: IndexArray, known: Sequence[bool] | None) -> Outcome:
         names = self.vocabulary.vocabulary
-        protected = iter([names[place] for place in outputs.tolist()])
-        if known is None:
-            words = list(protected)
-        else:
-            words = [
-                next(protected) if has else str(word) for word, has in zip(read.words, known, strict=True)
-            ]
-        if not self.ordered:
-            return Outcome(None, Bag(words))
-        return Outcome(None, Bag(words), _interleaved(words, read.between))
+        protected = [names[place] for place in outputs.tolist()]
+        if known is not None:
+            rest = iter(protected)
+            protected = [next(rest) if has else str(w) for w, has in zip(read.words, known, strict=True)]
+        return Outcome(None, Bag(protected), _interleaved(protected, read.between) if self.ordered else None)
 
     @cached_property
     def _pads(self) -> IndexArray:
@@ -279,11 +260,6 @@ class Lifted(Mechanism):
         places, counts = np.unique(words, return_counts=True)
         masses = [*counts.tolist(), document.padding] if document.padding else counts.tolist()
         return places, np.array(masses, np.int64)
-
-
-def _origins(kernel: Kernel) -> dict[str, Any]:
-    found = origin(type(kernel))
-    return {} if found is None else {"source": str(found)}
 
 
 def _interleaved(words: Sequence[str], between: Sequence[tuple[int, str]]) -> tuple[str, ...]:

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal, NamedTuple, final
 
+from publius.errors import PolicyError
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
+from publius.settings import LARGEST_LOCAL_EPSILON
 from publius.text.bag import Bag
 
 TOTAL: Final = 2**62
@@ -94,3 +96,22 @@ class Mechanism(ABC):
     @abstractmethod
     def charge(self, unit: Literal["epsilon", "exponent"]) -> Fraction:
         """What one document costs in a ledger of this unit; `PolicyError` where the unit does not cover it."""
+
+
+def check_release(mechanism: Mechanism) -> None:
+    """Refuse what only an experiment may draw, from public facts: every way to a release passes here (rule 13)."""
+    facts = mechanism.facts()
+    if mechanism.kind == "labels" and facts["epsilon"] > LARGEST_LOCAL_EPSILON:
+        raise PolicyError(
+            f"a local epsilon of {facts['epsilon']:g} hides nothing: at most {LARGEST_LOCAL_EPSILON:g} for a release, "
+            "or --experiment"
+        )
+    if facts.get("evidence") == "none":
+        raise PolicyError(
+            f"nothing is proven or certified of the mechanism {facts.get('mechanism', mechanism.name)}: choose "
+            "another, or --experiment"
+        )
+    if facts.get("unknown") == "keep":
+        raise PolicyError(
+            "--unknown keep lets words of the documents leave unchanged: only with --experiment"
+        )

@@ -11,7 +11,7 @@ from publius.errors import DataError, UsageError
 from publius.noise.grid import Grid
 from publius.noise.laplace import AbstractNoise, noise_for
 from publius.noise.randomness import Generator, system_rng
-from publius.privacy.guarantee import Bound, Guarantee, laplace_delta, total_exponent
+from publius.privacy.guarantee import Bound, Guarantee, total_exponent
 from publius.settings import EUCLIDEAN
 
 
@@ -60,9 +60,9 @@ def bag_bound(
     exponent = Guarantee(noise.epsilon, metric, "proven").lifted(size).map(distance)
     if math.isinf(exponent):
         raise UsageError("the exponent is beyond all numbers: give a smaller distance")
-    delta = laplace_delta(
-        metric, dimension, [(size, exponent)]
-    )  # one vector may have moved the whole distance
+    delta = min(
+        1.0, size * noise.truncation_delta(exponent) * (1 + 1e-12)
+    )  # one vector may have moved all of it
     return Bound(total_exponent([exponent, *[_grid(noise, grid).loss] * size]), delta)
 
 

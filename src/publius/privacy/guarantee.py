@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import Final, Literal, final
 
 from publius.errors import PolicyError, UsageError
-from publius.noise.laplace import NOISES
 from publius.settings import EUCLIDEAN, MANHATTAN, Between
 
 Evidence = Literal["proven", "certified", "stated by its author, nothing computed", "none"]
@@ -21,7 +20,6 @@ STATED: Final = "stated by its author, nothing computed"
 
 # d <= d' for all vectors of any dimension: a guarantee for d is one for d' (Corollary 1).
 _LARGER = {(EUCLIDEAN, MANHATTAN)}
-_DIMENSIONS = 1024
 
 
 @final
@@ -142,19 +140,6 @@ class Bound:
 
     exponent: float
     delta: float
-
-
-def laplace_delta(metric: str, dimension: int | None, words: Iterable[tuple[float, float]]) -> float:
-    """Delta of the Laplace mechanism's finite sampler between two documents, rounded up.
-
-    ``words`` are pairs (how many words, epsilon times the distance each of them moves); deltas of words add up.
-    Without a ``dimension``, the worst of those up to 1,024.
-    """
-    dimensions = range(1, _DIMENSIONS + 1) if dimension is None else [dimension]
-    total = 0.0
-    for count, epsilon_distance in words:
-        total += count * max(NOISES[metric](n, 1.0).truncation_delta(epsilon_distance) for n in dimensions)
-    return min(1.0, total * (1 + 1e-12))
 
 
 def factor(exponent: float) -> float | None:

@@ -208,35 +208,23 @@ class Pairs:
         return np.array([self._slope(place, scale) for place in range(len(self._pairs))])
 
     def _slope(self, place: int, scale: float) -> float:
-        law = self._law
-        near, far = (np.minimum(scale * self._near[row], law.truncation) for row in self._places[place])
-        gain = self._gain(place, scale, near, far)
+        law, cap = self._law, self._law.truncation
+        near, far = (np.minimum(scale * self._near[row], cap) for row in self._places[place])
+        gain = scale * self._gains[place]
+        doubts = scale * self._doubts[place] + np.zeros_like(near)  # what rounding may take from the gains
+        if cap < math.inf:
+            gain = np.where((near < cap) & (far < cap), gain, far - near)
+            split = (near < cap) != (far < cap)  # words on either side of tau
+            doubts[split] = 2 * (law.delta.exact_error + UNIT) * (near + far)[split]
         kernel = law.weights * np.exp(-near)
         normalizer = float(kernel.sum())
-        other = float((law.weights * np.exp(-far)).sum())
         spread = float(far[self._pairs[place, 0]])
         # ln Z(x') - ln Z(x) by the gain of each term: right even where the two points nearly coincide.
         if spread < 500:
             change = math.log1p(float((kernel * np.expm1(-gain)).sum()) / normalizer)
-        else:
-            change = math.log(other / normalizer)  # below 0: the other direction is the steeper one after all
-        return (spread + abs(change) + self._doubt(place, scale, near, far, kernel)) / self._far[place]
-
-    def _doubt(
-        self, place: int, scale: float, near: Float64Array, far: Float64Array, kernel: Float64Array
-    ) -> float:
-        """What rounding may take from the change of ln Z: that of the gains, and of words on either side of tau."""
-        doubts = scale * self._doubts[place] + np.zeros_like(near)
-        if self._law.truncation < math.inf:
-            split = (near < self._law.truncation) != (far < self._law.truncation)
-            doubts[split] = 2 * (self._law.delta.exact_error + UNIT) * (near + far)[split]
-        return float(kernel @ doubts) / float(kernel.sum())
-
-    def _gain(self, place: int, scale: float, near: Float64Array, far: Float64Array) -> Float64Array:
-        gain = scale * self._gains[place]
-        if self._law.truncation < math.inf:
-            return np.where((near < self._law.truncation) & (far < self._law.truncation), gain, far - near)
-        return gain
+        else:  # below 0: the other direction is the steeper one after all
+            change = math.log(float((law.weights * np.exp(-far)).sum()) / normalizer)
+        return (spread + abs(change) + float(kernel @ doubts) / normalizer) / self._far[place]
 
 
 @final
