@@ -199,7 +199,7 @@ def _text(text: str, mechanism: Lifted, *, json: bool) -> None:
     from publius.releases.release import release
 
     seen, known = mechanism.known(text)
-    drawn = release(text, mechanism)
+    drawn = release(text, mechanism, experiment=True)  # shown to whoever typed the text
     bag = {} if drawn.bag is None else dict(drawn.bag.counts)
     if json:
         console.as_json({"words": seen, "known": known, "bag": bag, "ordered": drawn.words})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from publius.errors import DataError
 from publius.files import shown
+from publius.mechanisms.mechanism import check_release
 from publius.noise.randomness import RunKey
 from publius.releases.manifest import Manifest, SummaryManifest
 from publius.releases.register import MANIFEST, whole
@@ -20,16 +21,19 @@ if TYPE_CHECKING:
     from publius.mechanisms.mechanism import Mechanism, Outcome
 
 
-def release(text: str, mechanism: Mechanism) -> Outcome:
+def release(text: str, mechanism: Mechanism, *, experiment: bool = False) -> Outcome:
     """What is released instead of one text: an `Outcome` with a label, a bag of words, or words in order.
 
     Every call draws anew under a fresh key: each is one more release of this text, and their epsilons add.
+    `PolicyError` for what only an ``experiment`` may draw: a label above epsilon 20, words that nothing protects.
 
     >>> import publius
     >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
     >>> publius.release("north, north", publius.Lifted(publius.Laplace(toy, epsilon=2.0), length=3)).bag.size
     3
     """
+    if not experiment:
+        check_release(mechanism)
     return mechanism.protect([text], [0], RunKey.fresh()).outcomes[0]
 
 

@@ -117,17 +117,29 @@ def mechanism_fields(mechanism: Mechanism) -> tuple[str, ...]:
 
 
 def _copied(column: pyarrow.ChunkedArray, place: Sequence[int]) -> pyarrow.ChunkedArray:
-    """A column of its type by value, in another order: a slice would hold the whole of the table it is one of.
-
-    Categories are written out, since a dictionary may hold values of no row.
-    """
+    """A column by value, in another order: no slice, no dictionary, no metadata, nothing beneath a null."""
     import pyarrow as pa
 
-    kind = column.type
-    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
-        column, kind = pa.chunked_array([pa.array(column.to_pylist(), kind.value_type)]), kind.value_type
-    try:
-        return column.combine_chunks().take(pa.array(place, pa.int64()))
-    except pa.ArrowNotImplementedError:  # such as views of strings, which Arrow copies in no other way
-        values = column.to_pylist()
-        return pa.chunked_array([pa.array([values[each] for each in place], kind)])
+    kind = _plain(column.type)
+    if kind == column.type and not kind.num_fields:
+        try:
+            return column.combine_chunks().take(pa.array(place, pa.int64()))
+        except pa.ArrowNotImplementedError:  # such as views of strings, which Arrow copies in no other way
+            pass
+    values = column.to_pylist()
+    return pa.chunked_array([pa.array([values[each] for each in place], kind)])
+
+
+def _plain(kind: pyarrow.DataType) -> pyarrow.DataType:
+    """A type without what belongs to the source: dictionaries, runs, extensions, metadata of fields."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.DictionaryType | pa.RunEndEncodedType):
+        return _plain(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        return _plain(kind.storage_type)
+    if pa.types.is_struct(kind):
+        return pa.struct([(each.name, _plain(each.type)) for each in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_plain(kind.key_type), _plain(kind.item_type))
+    return pa.list_(_plain(kind.value_type)) if kind.num_fields == 1 else kind

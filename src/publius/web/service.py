@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from publius.errors import PolicyError, UsageError
+from publius.errors import UsageError
 from publius.mechanisms.explained import setting
 from publius.mechanisms.lifted import Lifted
-from publius.mechanisms.mechanism import Mechanism, Outcome
+from publius.mechanisms.mechanism import Mechanism, Outcome, check_release
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.word_outcomes import outcomes
 from publius.noise.randomness import RunKey
-from publius.settings import ENGLISH, EUCLIDEAN, LARGEST_LOCAL_EPSILON, SafePolicy
+from publius.settings import ENGLISH, EUCLIDEAN, SafePolicy
 from publius.web.state import State
 
 
@@ -81,10 +81,6 @@ MODELS: Final = (Label, Obfuscate, Explain)
 def label(state: State, asked: Label) -> dict[str, Any]:
     """The answer of ``/v1/label``; `PolicyError` for a local epsilon that hides nothing (rule 13)."""
     texts = asked.given()
-    if asked.epsilon > LARGEST_LOCAL_EPSILON:
-        raise PolicyError(
-            f"a local epsilon above {LARGEST_LOCAL_EPSILON:g} hides nothing: choose a smaller one"
-        )
     mechanism = RandomizedResponse(state.classifier(asked.classifier, asked.labels), asked.epsilon)
     return {
         "labels": [each.label for each in _drawn(mechanism, texts)], "epsilon": mechanism.epsilon,
@@ -96,11 +92,8 @@ def label(state: State, asked: Label) -> dict[str, Any]:
 def obfuscate(state: State, asked: Obfuscate) -> dict[str, Any]:
     """The answer of ``/v1/obfuscate``; `PolicyError` for a mechanism without a proof."""
     texts, mechanism = asked.given(), asked.mechanism_of(state)
-    facts = mechanism.facts()
-    if facts["evidence"] == "none":
-        raise PolicyError(f"{mechanism.name} has no proof, so nothing is released with it")
     bags = [dict(each.bag.counts) for each in _drawn(mechanism, texts) if each.bag is not None]
-    return {"bags": bags, **facts}
+    return {"bags": bags, **mechanism.facts()}
 
 
 def explain(state: State, asked: Explain) -> dict[str, Any]:
@@ -125,4 +118,5 @@ def explain(state: State, asked: Explain) -> dict[str, Any]:
 
 
 def _drawn(mechanism: Mechanism, texts: Sequence[str]) -> Sequence[Outcome]:
+    check_release(mechanism)
     return mechanism.protect(list(texts), range(len(texts)), RunKey.fresh()).outcomes if texts else []
