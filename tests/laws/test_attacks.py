@@ -1,7 +1,9 @@
 """What an attacker found on the way to 1.0, each once: it must stay mended."""
 
 import json
+import math
 
+import numpy as np
 import openpyxl
 import pyarrow as pa
 import pytest
@@ -12,6 +14,7 @@ from publius.documents.clean import clean
 from publius.documents.corpus import open_corpus
 from publius.errors import PolicyError
 from publius.settings import Reading
+from publius.sklearn import BagPrivatizer, LabelPrivatizer
 
 
 @pytest.mark.parametrize("digits", ["9" * 5000, "x" + "f" * 5000, "0" * 5000 + "65", "x0041", "8364"])
@@ -25,7 +28,13 @@ def test_no_cell_of_an_author_makes_other_rows_headers(tmp_path):
 
 
 def test_qualtrics_own_headers_are_no_answers(tmp_path):
-    rows = ["ResponseId,Q1", "Response ID,What?", '"{""ImportId"":""_recordId""}","{""ImportId"":""QID1""}"', "R_1,bad", "R_2,good"]
+    rows = [
+        "ResponseId,Q1",
+        "Response ID,What?",
+        '"{""ImportId"":""_recordId""}","{""ImportId"":""QID1""}"',
+        "R_1,bad",
+        "R_2,good",
+    ]
     (tmp_path / "a.csv").write_text("\n".join(rows) + "\n")
     assert open_corpus(tmp_path / "a.csv", Reading(text_field="Q1")).count() == 2
 
@@ -46,7 +55,9 @@ def test_no_line_decides_how_others_are_read(tmp_path, first):
 )  # fmt: skip
 def test_the_author_and_the_text_never_leave(run, tmp_path, monkeypatch, field, more):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.jsonl").write_text(json.dumps({"status": "open", "author": "Ann", "user": {"name": "Ann"}}) + "\n")
+    (tmp_path / "a.jsonl").write_text(
+        json.dumps({"status": "open", "author": "Ann", "user": {"name": "Ann"}}) + "\n"
+    )
     code, _, err = run(
         "label", "a.jsonl", "--field", "status", "--labels", "open,closed", "--author-field", field,
         "--documents-per-author", 1, "--output", "out", *more,
@@ -72,7 +83,11 @@ _MAILS = {
     "nested parts": _DEEP,
     "nested tags": "Content-Type: text/html\n\n" + "<div>" * 300_000 + "x",
     "attributes": "Content-Type: text/html\n\n<p " + " ".join(f"a{n}=1" for n in range(200_000)) + ">x",
-    "quotes": "Content-Type: text/html\n\n" + "<p a=" * 50_000 + "<!--" * 50_000 + "<script" * 50_000 + "<p a='" * 50_000,
+    "quotes": "Content-Type: text/html\n\n"
+    + "<p a=" * 50_000
+    + "<!--" * 50_000
+    + "<script" * 50_000
+    + "<p a='" * 50_000,
     "subject": "Subject: " + "=?a?q? " * 200_000 + "\n\nx",
     "sender": "From: " + "a" * 1_000_000 + "\n\nx",
 }
@@ -87,6 +102,64 @@ def test_no_mail_stops_a_mailbox_or_loses_its_sender(tmp_path, monkeypatch, mail
     found = [(each.author, each.text) for each in open_corpus(tmp_path / "a.mbox", author_field="from")]
     assert [found[0], found[2]] == [("a@post.example", "open"), ("c@post.example", "closed")]
     assert found[1][0] == "b@post.example"
+
+
+def _sure(epsilon=20.0):
+    return publius.RandomizedResponse(publius.Values(["open", "closed"]), epsilon=epsilon)
+
+
+def _keeping():
+    toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
+    return publius.Lifted(publius.Laplace(toy, epsilon=2.0), length=3, unknown="keep")
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        lambda: publius.release("north canary", _keeping()),
+        lambda: publius.release("open", _sure(29)),
+        lambda: publius.protect_table({"text": ["open"]}, _sure(29)),
+        lambda: LabelPrivatizer(publius.Values(["open"]), epsilon=29).fit([""]),
+        lambda: BagPrivatizer(_keeping()).fit([""]),
+    ],
+)
+def test_no_way_to_a_release_lets_through_what_only_an_experiment_may_draw(drawn):
+    with pytest.raises(PolicyError):
+        drawn()
+
+
+@pytest.mark.parametrize("odd", [None, math.nan, 7, ["a"], b"a", object()])
+@pytest.mark.parametrize("kind", [list, lambda items: np.array(items, dtype=object)])
+def test_no_value_refuses_the_texts_of_an_estimator(odd, kind):
+    fitted = LabelPrivatizer(publius.Values(["open", "7"]), epsilon=20).fit(["open"])
+    given = kind([odd, "open"])
+    assert fitted.transform(given).toarray()[:, :2].tolist() == [[0, int(odd == 7)], [1, 0]]
+
+
+_SOURCE = pa.array(["open", "canary"]).dictionary_encode()
+_NESTED = {
+    "list of categories": pa.ListArray.from_arrays([0, 1, 2], _SOURCE),
+    "struct of categories": pa.StructArray.from_arrays([_SOURCE], ["a"]),
+    "beneath a null": pa.StructArray.from_arrays(
+        [pa.array(["open", "canary"])], ["a"], mask=pa.array([False, True])
+    ),
+    "metadata": pa.array(
+        [{"a": 1}, {"a": 2}], pa.struct([pa.field("a", pa.int8(), metadata={"note": "canary"})])
+    ),
+}
+
+
+@pytest.mark.parametrize("column", _NESTED)
+def test_a_kept_column_brings_nothing_of_its_source(column):
+    table = pa.table({"text": ["open", "closed"], "kept": _NESTED[column]})
+    drawn = publius.protect_table(
+        table if column == "beneath a null" else table.slice(0, 1), _sure(), keep="kept"
+    )
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, drawn.schema) as writer:
+        writer.write_table(drawn)
+    assert b"canary" not in sink.getvalue().to_pybytes()
+    assert table.column("kept").to_pylist()[0] in drawn.column("kept").to_pylist()
 
 
 @pytest.mark.parametrize("more", [{"keep": "who"}, {"ids": "who"}, {"keep": "comment"}])

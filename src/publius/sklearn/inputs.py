@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any, Final
 
 import numpy as np
 
+from publius.documents.document import text_of
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError, extra
 from publius.text.bag import UNKNOWN
@@ -20,19 +22,21 @@ VOCABULARY: Final = "vocabulary"
 """As ``feature_names``: the columns are the first words of the vocabulary."""
 
 
-def texts_of(X: Any) -> list[str] | None:
-    """``X`` as a list of texts; None where it is a matrix. `DataError` for a document that is no text."""
+def texts_of(X: Any, *, numbers: bool = True) -> list[str] | None:
+    """``X`` as a list of texts; None where it is a matrix by its shape. What is no text counts as empty (rule 5).
+
+    Without ``numbers``, an array of numbers is none of texts.
+    """
     if isinstance(X, str | bytes):
         raise UsageError("one text was given where many are expected: give a list of texts")
     if issparse(X) or len(getattr(X, "shape", (0,))) != 1 or not isinstance(X, Iterable):
         return None
     items = [*X]
-    if items and not isinstance(items[0], str | bytes):
+    if items and all(isinstance(each, list | tuple | np.ndarray) for each in items):
         return None
-    for position, text in enumerate(items, start=1):
-        if not isinstance(text, str):
-            raise DataError(f"document {position} is of type {type(text).__name__}: give strings")
-    return [str(text) for text in items]
+    if not numbers and getattr(getattr(X, "dtype", None), "kind", "O") in "biuf":
+        return None
+    return [str(text_of(each)) if isinstance(each, str | Real) else "" for each in items]
 
 
 def checked_counts(estimator: Any, X: Any, *, reset: bool) -> Any:

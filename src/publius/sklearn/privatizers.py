@@ -12,7 +12,7 @@ from publius.classifiers.classifier import Classifier
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError, extra
 from publius.mechanisms.lifted import Lifted
-from publius.mechanisms.mechanism import Mechanism, Outcome
+from publius.mechanisms.mechanism import Mechanism, Outcome, check_release
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.noise.randomness import RunKey
 from publius.settings import EUCLIDEAN, TextSettings, UnknownPolicy
@@ -111,6 +111,7 @@ class BagPrivatizer(_Privatizer):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters and note what the columns are; nothing is learned from the documents."""
         self.mechanism_ = self._made()
+        check_release(self.mechanism_)
         self.released_ = tuple(self.mechanism_.vocabulary.vocabulary)
         self.columns_: list[str] | None = None
         if texts_of(X) is None:
@@ -121,7 +122,7 @@ class BagPrivatizer(_Privatizer):
     def transform(self, X: Any) -> Any:
         """Protect ``X`` with fresh noise; `DataError` for what is neither texts nor counts."""
         check_is_fitted(self)
-        texts = texts_of(X)
+        texts = texts_of(X, numbers=self.columns_ is None)
         if texts is None:
             counts = checked_counts(self, X, reset=False)
             if self.columns_ is None:
@@ -180,6 +181,7 @@ class LabelPrivatizer(_Privatizer):
         given = self.classifier
         found = given if isinstance(given, Classifier) else load_classifier(given)
         self.mechanism_ = RandomizedResponse(found, self.epsilon)
+        check_release(self.mechanism_)
         self.released_ = found.labels
         return self
 
