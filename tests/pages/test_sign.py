@@ -144,7 +144,7 @@ def test_who_was_identified_stands_on_both_pages(tmp_path, words):
         assert len(side_of(page).split()) < 600
     assert "Nothing was measured" not in side_of(curator)
     assert "Check: publius verify FOLDER PAGE" in side_of(public)
-    assert "Files: README.txt, bags.jsonl, manifest.json, release.html." in side_of(public)
+    assert "Files: bags.jsonl, manifest.json, README.txt, release.html." in side_of(public)
     assert side_of(public).startswith("For recipients")
     assert side_of(curator).startswith("For the curator: read, complete, sign")
     sign(words, curator)

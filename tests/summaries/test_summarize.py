@@ -53,6 +53,7 @@ def test_the_folder(of, file, tmp_path):
     assert manifest["scales"] == {"totals": 5.0, "topics": 2.0, "subjects": pytest.approx(10 / 3)}
     head = (folder / "subjects.csv").read_text().splitlines()[0].split(",")
     assert head[:4] == ["words", "documents", "low", "high"]
+    assert "label" in head  # the name that counts.csv and made-up rows have
     assert {row["group"] for row in table(folder / "groups.csv")} == {"north", "south", "other"}
     assert table(folder / "counts.csv")[0]["label"] in TOPICS
     assert all(
@@ -102,13 +103,16 @@ def test_the_page_shows_pictures_first_and_is_short(released):
     assert "<script" not in page
     assert side.index("<svg") < side.index("What you may write") < side.index("What protects authors")
     assert words(side) < 600
-    assert words(re.sub(r"<svg.*?</svg>", "", side, flags=re.DOTALL)) < 350
+    assert words(re.sub(r"<svg.*?</svg>", "", side, flags=re.DOTALL)) < 370
     assert len(re.search(r"What you may write</h2>(.*?)</ol>", side, re.DOTALL)[1].split("<li>")) == 4
     for said in (
         "What they wrote about",
         "district",
         "bus train tram",
         "What changed since an earlier summary",
+        "Here it is ",
+        "the rest is spread over",
+        "more frequent in it than in all groups",
     ):
         assert said in side
     assert "more</b>: park" in side or "new</b>: park" in side

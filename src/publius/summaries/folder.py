@@ -56,7 +56,9 @@ def fill_folder(
         )
     if "subjects" in told.tables:
         _table(
-            folder / "subjects.csv", ("words", "documents", "low", "high", "share", *changes), told.subjects
+            folder / "subjects.csv",
+            ("words", "documents", "low", "high", "share", "label", *changes),
+            told.subjects,
         )
     if "statements" in told.tables:
         _table(folder / "statements.csv", ("statement", "authors", "low", "high"), told.statements)
@@ -119,7 +121,7 @@ def _pages(folder: Path, told: Told, manifest: SummaryManifest) -> None:
 def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
     """What the page and the README say, as numbers and lists."""
     from publius.pages.facts import command_of
-    from publius.privacy.promise import meaning
+    from publius.privacy.promise import meaning, yardstick
 
     grouped = told.summary.groups.size > 1
     ranked = told.subjects or told.topics
@@ -133,6 +135,7 @@ def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
         "m": manifest,
         "warning": manifest.warning,
         "meaning": meaning(manifest),
+        "yardstick": yardstick(manifest) if manifest.private else None,
         "command": command_of(manifest),
         "kind": "summary",
         "groups": groups,
@@ -147,7 +150,7 @@ def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
         "of": "subjects" if told.subjects or not told.topics else "topics",
         "example": example,
         "group_bars": _bars(groups, "group", _GROUPS),
-        "subject_bars": _bars([row for row in first if row["low"]], "words", _BARS),
+        "subject_bars": _bars([row for row in first if row["low"]], "label", _BARS),
         "statements": told.statements,
         "statement_bars": _bars(
             [{**row, "documents": row["authors"]} for row in told.statements], "statement", _GROUPS
