@@ -184,7 +184,10 @@ class Foreign:
 
 
 def test_an_error_of_foreign_code_is_told_by_type_and_place():
-    with pytest.raises(PolicyError, match=r"ValueError at test_files.py:\d+") as found, unheard(Foreign, "the metric m"):
+    with (
+        pytest.raises(PolicyError, match=r"ValueError at test_files.py:\d+") as found,
+        unheard(Foreign, "the metric m"),
+    ):
         raise ValueError("secret words")
     assert "secret" not in str(found.value)
     with pytest.raises(ValueError, match="ours"), unheard(Watch, "ours"):

@@ -16,13 +16,11 @@ from publius.files.folders import (
     place_folder,
     private_folder,
     remove_leftovers,
-)
+)  # fmt: skip
 from publius.files.paths import AnyPath, os_errors, shown, storage_error
 from publius.files.reading import (
     GZIP_FREE,
     GZIP_RATIO,
-    LINE_LIMIT,
-    WHOLE_LIMIT,
     largest_content,
     open_binary,
     read_bytes_limited,
@@ -31,7 +29,7 @@ from publius.files.reading import (
 from publius.files.writing import private, sync, temporary_name, write_file
 
 __all__ = [
-    "GZIP_FREE", "GZIP_RATIO", "LINE_LIMIT", "WHOLE_LIMIT", "AnyPath", "check_new_folder",
+    "GZIP_FREE", "GZIP_RATIO", "AnyPath", "check_new_folder",
     "largest_content", "make_parents", "new_folder", "open_binary", "os_errors", "own_folder", "place_folder",
     "private", "private_folder", "read_bytes_limited", "read_lines", "remove_leftovers", "shown", "storage_error",
     "sync", "temporary_name", "write_file",

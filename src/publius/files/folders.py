@@ -31,14 +31,11 @@ Whoever may write in the folder around it can give another folder of ours such a
 def new_folder(path: AnyPath, *, owner_only: bool = False) -> Iterator[Path]:
     """A folder to fill, which appears as ``path`` whole and durably when the block ends well, or not at all.
 
-    The block gets a temporary neighbor of ``path`` that only its owner can read; with ``owner_only`` it stays so,
-    otherwise everything gets the usual permissions with its place. Missing parents are made. An existing empty folder
-    is replaced. `UsageError` when ``path`` exists and is not an empty folder, or cannot be replaced (the current
-    folder, a mount point); `StorageError` when writing fails.
+    The block gets a temporary neighbor of ``path`` that only its owner can read; with ``owner_only`` it stays so.
+    Missing parents are made, an existing empty folder is replaced. Raises what `check_new_folder` does.
     """
-    target = Path(os.path.realpath(usable(path)))
     with os_errors("make the folder", path), contextlib.ExitStack() as held:
-        _check_new(target, path)
+        target = check_new_folder(path)
         made = make_parents(target.parent)
         temporary = _free_name(target.parent)
         try:  # entered before the folder is made: a signal in between must not leave it behind
@@ -56,10 +53,7 @@ def new_folder(path: AnyPath, *, owner_only: bool = False) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def private_folder(parent: AnyPath) -> Iterator[Path]:
-    """A folder in ``parent`` that only its owner can read, gone when the block ends.
-
-    Of a process that was killed it stays, until `remove_leftovers` finds it. `StorageError` when it cannot be made.
-    """
+    """A folder in ``parent`` that only its owner can read, gone when the block ends, or by `remove_leftovers`."""
     temporary = _free_name(Path(os.path.realpath(usable(parent))))
     with contextlib.ExitStack() as held:
         try:
@@ -82,9 +76,9 @@ def own_folder(path: AnyPath) -> Iterator[bool]:
         made = make_parents(place.parent)
         for folder in reversed(made):  # what is empty in the end goes, innermost first
             held.callback(_remove_if_empty, folder)
+        fresh = True
         try:
             place.mkdir(0o700)
-            fresh = True
         except FileExistsError:
             fresh = False
         if sys.platform != "win32":
@@ -121,20 +115,30 @@ def remove_leftovers(path: AnyPath) -> list[Path]:
         return [left for left in sorted(parent.glob(TEMPORARY)) if _removed(left)]
 
 
-def check_new_folder(path: AnyPath) -> None:
-    """`UsageError` unless ``path`` is free for a new folder: absent, or an empty folder not in use."""
+def check_new_folder(path: AnyPath) -> Path:
+    """The real ``path``; `UsageError` unless it is free for a new folder: absent, or an empty folder not in use."""
     with os_errors("make the folder", path):
-        _check_new(Path(os.path.realpath(usable(path))), path)
+        target = Path(os.path.realpath(usable(path)))
+        if not target.exists():
+            return target
+        if not target.is_dir():
+            raise UsageError(f"{shown(path)} is a file: name a new or an empty folder")
+        if any(target.iterdir()):
+            raise UsageError(f"the folder {shown(path)} is not empty: name a new or an empty one")
+        if target == Path.cwd() or os.path.ismount(target):
+            raise UsageError(
+                f"the folder {shown(path)} is in use and cannot be replaced: name a new one inside it"
+            )
+        return target
 
 
 def place_folder(filled: Path, path: AnyPath) -> None:
     """Give the folder ``filled``, on the same disk, the name ``path``: durably and in one step.
 
-    Raises what `new_folder` does, and leaves ``filled`` where it is then.
+    Raises what `check_new_folder` does, and leaves ``filled`` where it is then.
     """
-    target = Path(os.path.realpath(usable(path)))
     with os_errors("make the folder", path):
-        _check_new(target, path)
+        target = check_new_folder(path)
         _place(filled, target, path, _umask(filled.parent))  # a kill must leave no probe in what will leave
 
 
@@ -194,19 +198,6 @@ def _removed(folder: Path) -> bool:
     finally:
         os.close(descriptor)
     return True
-
-
-def _check_new(target: Path, path: AnyPath) -> None:
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise UsageError(f"{shown(path)} is a file: name a new or an empty folder")
-    if any(target.iterdir()):
-        raise UsageError(f"the folder {shown(path)} is not empty: name a new or an empty one")
-    if target == Path.cwd() or os.path.ismount(target):
-        raise UsageError(
-            f"the folder {shown(path)} is in use and cannot be replaced: name a new one inside it"
-        )
 
 
 def _free_name(parent: Path) -> Path:

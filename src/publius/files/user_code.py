@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
 from importlib import import_module
 from importlib.machinery import PathFinder
-from types import TracebackType
+from traceback import walk_tb
 from typing import Any, Final
 
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
@@ -30,7 +30,7 @@ def object_at(name: str, *, working_folder: bool = False) -> Any:
     one that has it is searched from then on, by this process and its workers, after all others.
     """
     module, _, attribute = name.removeprefix(PYTHON).partition(":")
-    search_for(module, working_folder=working_folder)
+    _search_for(module, working_folder=working_folder)
     if not all(module.split(".")):
         raise UsageError(f"{name} is not python:MODULE:NAME")
     try:
@@ -55,7 +55,7 @@ def object_at(name: str, *, working_folder: bool = False) -> Any:
         ) from None
 
 
-def search_for(module: str, *, working_folder: bool = False) -> None:
+def _search_for(module: str, *, working_folder: bool) -> None:
     """Let this process import a module that the user has named from the folder of ``PYTHONPATH`` that has it."""
     top = module.partition(".")[0]
     if not top or top in sys.modules or PathFinder.find_spec(top) is not None:
@@ -111,14 +111,10 @@ def _unheard(name: str) -> Iterator[None]:
 
 def _is_ours(error: BaseException) -> bool:
     """Whether Publius alone raised it: an error with no foreign code on its way, or the order of a signal to stop."""
-    modules = [*_modules(error.__traceback__)]
+    modules = [
+        str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__)
+    ]
     if isinstance(error, Exception):
         known = {_OURS, *sys.stdlib_module_names}
         return isinstance(error, PubliusError) and known.issuperset(modules)
     return modules[-1:] == [_OURS]
-
-
-def _modules(trace: TracebackType | None) -> Iterator[str]:
-    while trace is not None:
-        yield str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
-        trace = trace.tb_next

@@ -15,7 +15,15 @@ def value_list(given: str, what: str) -> list[str]:
     `UsageError` for text that is not quoted as in CSV, `DataError` for a file that is not UTF-8.
     """
     if given.startswith("@"):
-        return _lines(Path(given[1:]))
+        path = Path(given[1:])
+        try:
+            lines = [
+                line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+                for number, line in read_lines(path)
+            ]
+        except UnicodeDecodeError:
+            raise DataError(f"{path.name} is not in UTF-8: it must have one value a line") from None
+        return [*filter(None, lines)]
     try:
         (values,) = csv.reader([given], strict=True, skipinitialspace=True)
     except (csv.Error, ValueError):
@@ -24,12 +32,3 @@ def value_list(given: str, what: str) -> list[str]:
             "quotation mark in it"
         ) from None
     return [value.strip() for value in values]
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        lines = [line.decode("utf-8-sig" if number == 1 else "utf-8") for number, line in read_lines(path)]
-    except UnicodeDecodeError:
-        raise DataError(f"{path.name} is not in UTF-8: it must have one value a line") from None
-    values = [line.strip() for line in lines]
-    return [value for value in values if value]

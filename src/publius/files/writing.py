@@ -21,9 +21,8 @@ _serial = itertools.count()
 def write_file(path: AnyPath, mode: int = 0o666, *, durable: bool = True) -> Iterator[BinaryIO]:
     """A stream whose content becomes the file ``path``, durably and in one step, when the block ends well.
 
-    When the block raises, or the disk fails, nothing appears and what stood there before stays. ``mode`` is
-    the permissions before the umask: 0o600 for what is private. What a run needs only while it lasts is not
-    ``durable``: it is not flushed to the disk. `StorageError` when writing fails.
+    When it raises, what stood there before stays. ``mode`` is the permissions before the umask: 0o600 for what is
+    private. What a run needs only while it lasts is not ``durable``: it is not flushed to the disk.
     """
     target = usable(path)
     with os_errors("write", path):
