@@ -6,6 +6,8 @@ import math
 import numpy as np
 import openpyxl
 import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
 import pytest
 
 import publius
@@ -102,6 +104,31 @@ def test_no_mail_stops_a_mailbox_or_loses_its_sender(tmp_path, monkeypatch, mail
     found = [(each.author, each.text) for each in open_corpus(tmp_path / "a.mbox", author_field="from")]
     assert [found[0], found[2]] == [("a@post.example", "open"), ("c@post.example", "closed")]
     assert found[1][0] == "b@post.example"
+
+
+@pytest.mark.parametrize("quotes", ["standard", "none"])
+@pytest.mark.parametrize("columns", [("text",), ("text", "who"), ("who", "text")])
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_a_carriage_return_within_a_text_ends_no_row(tmp_path, quotes, columns, ends):
+    texts = ["open", "x y" if ends == "\r" else "x\ry", "closed"]
+    rows = [columns, *([text if name == "text" else "A" for name in columns] for text in texts)]
+    (tmp_path / "a.csv").write_bytes(ends.join(map(",".join, rows)).encode())
+    assert [each.text for each in open_corpus(tmp_path / "a.csv", Reading(raw=True, quotes=quotes))] == texts
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_no_cell_of_a_table_stops_it(tmp_path, kind):
+    bytes_ = pa.array([b"open", b"caf\xe9", None])
+    columns = {
+        "text": pa.Array.from_buffers(pa.string(), 3, bytes_.buffers()),
+        "late": pa.array([2**60, 0, 1], pa.timestamp("us")), "exact": pa.array([1, 2, 3], pa.timestamp("ns")),
+    }  # fmt: skip
+    table = pa.table(columns)
+    (pq.write_table if kind == "parquet" else feather.write_feather)(table, tmp_path / f"a.{kind}")
+    corpus = open_corpus(tmp_path / f"a.{kind}", fields=("late", "exact"))
+    assert [each.text for each in corpus] == ["open", "café", ""]
+    assert next(each.fields["exact"] for each in corpus) == "1970-01-01 00:00:00.000000001"
+    assert len(publius.protect_table(table, _sure(), keep=["late"])) == 3
 
 
 def _sure(epsilon=20.0):

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
-from publius.documents.document import Document, Plan, check_columns, columns_of, pick, text_column
-from publius.documents.tables import Chunk, Table
+from publius.documents.document import Document, Plan, check_columns, pick, text_column
+from publius.documents.tables import Chunk, Table, decoded
 from publius.errors import DataError, UsageError, extra
 from publius.settings import Reading
 
@@ -32,12 +32,9 @@ class Arrow(Table):
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Those of its schema, and what is nested in its first rows."""
-        with self._opened() as (schema, batches):
-            first = next(iter(batches(100, None)), None)
-            return (
-                columns_of(first.to_pylist()) if first is not None and first.num_rows else tuple(schema.names)
-            )
+        """Those of its schema, and paths in the place of what is nested."""
+        with self._opened() as (schema, _):
+            return tuple(path for each in schema for path in _paths(each.name, each.type))
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Values with the types that they have."""
@@ -48,7 +45,7 @@ class Arrow(Table):
                 name if name in known else name.partition(".")[0].partition("[")[0] for name in names if name
             ]
             for batch in batches(size, list(dict.fromkeys(tops))):
-                yield Chunk([[pick(record, name) for name in names] for record in batch.to_pylist()])
+                yield Chunk([[pick(record, name) for name in names] for record in _records(batch)])
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[tuple[Any, Any]]:
@@ -80,6 +77,41 @@ class Arrow(Table):
         return sum(len(chunk) for chunk in self.chunks(Plan(text=self.columns[0]), 10_000))
 
 
+def _paths(name: str, kind: Any) -> Iterator[str]:
+    types = arrow().types
+    if types.is_struct(kind) and kind.num_fields:
+        for each in kind:
+            yield from _paths(f"{name}.{each.name}", each.type)
+    elif types.is_list(kind) and types.is_struct(kind.value_type):
+        yield from _paths(f"{name}[]", kind.value_type)
+    else:
+        yield name
+
+
+def _records(table: Any) -> list[dict[str, Any]]:
+    names = table.column_names
+    return [dict(zip(names, row, strict=True)) for row in zip(*map(_values, table.columns), strict=True)]
+
+
+def _values(column: Any) -> list[Any]:
+    """A column's values; one that Python cannot hold as its text, or None: no value stops the others (rule 5)."""
+    try:
+        found: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError):
+        found = [_value(each) for each in column]
+    return found
+
+
+def _value(scalar: Any) -> Any:
+    with contextlib.suppress(ValueError, OverflowError):
+        return scalar.as_py()
+    if hasattr(scalar, "as_buffer"):
+        return decoded(scalar.as_buffer().to_pybytes())
+    with contextlib.suppress(ValueError, OverflowError, NotImplementedError):
+        return scalar.cast("string").as_py()
+    return None
+
+
 def documents_in(
     table: Any, reading: Reading = Reading(), *, id_field: str | None = None, author_field: str | None = None,
     fields: Sequence[str] = (),
@@ -96,7 +128,7 @@ def documents_in(
         author=None if own else author_field, own=own, fields=(*fields,), raw=reading.raw, keep_quotes=reading.keep_quotes,
     )  # fmt: skip
     check_columns(columns, [name for name in plan.names() if name])
-    rows = [[pick(record, name) for name in plan.names()] for record in found.to_pylist()]
+    rows = [[pick(record, name) for name in plan.names()] for record in _records(found)]
     return [plan.document(row, values) for row, values in enumerate(rows)]
 
 

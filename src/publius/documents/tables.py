@@ -40,6 +40,7 @@ _MARKS: Final = (
     (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )  # fmt: skip
+_RETURN: Final = "\ud800"  # in the place of a carriage return within a field; no text decodes to it
 _ODD: Final = re.compile("[\0\udc80-\udcff]")
 _DECODER: Final = msgspec.json.Decoder()
 
@@ -339,6 +340,10 @@ class Separated(Table):
         self.delimiter = (
             _delimiter(reading.delimiter) if reading.delimiter else most_frequent(text, self._skipped)
         )
+        first = re.search(r"\r\n?|\n", text)
+        self._ends = (
+            "" if first and first[0] == "\r" else "\n"
+        )  # an old Macintosh's lines end so, others at the newline
         csv.field_size_limit(sys.maxsize)
         self._further = 0
         self.columns  # noqa: B018  # a file without a header is refused when it is opened
@@ -407,9 +412,9 @@ class Separated(Table):
         errors = "replace" if self.encoding else "surrogateescape"
         read, odd = 0, [False]
         with open_binary(self.path) as raw:
-            text = io.TextIOWrapper(raw, self.encoding or "utf-8", errors=errors, newline="")
+            text = io.TextIOWrapper(raw, self.encoding or "utf-8", errors=errors, newline=self._ends)
             try:
-                for row in csv.reader(_watched(text, odd), **style):
+                for row in csv.reader(_watched(text, odd, returns=self._ends == ""), **style):
                     if odd[0]:
                         odd[0] = False
                         row = self._mended(row)
@@ -425,6 +430,7 @@ class Separated(Table):
 
     def _mended(self, row: list[str]) -> list[str]:
         """The row in its own encoding, without null characters."""
+        row = [cell.replace(_RETURN, "\r") for cell in row]
         if any("\0" in cell for cell in row):
             self.tally[NULLS] += 1
             row = [cell.replace("\0", "") for cell in row]
@@ -435,9 +441,13 @@ class Separated(Table):
         return row
 
 
-def _watched(lines: Iterable[str], odd: list[bool]) -> Iterator[str]:
-    """The lines; says when one holds a null character or a byte that is not UTF-8."""
+def _watched(lines: Iterable[str], odd: list[bool], *, returns: bool) -> Iterator[str]:
+    """The lines; says when one holds a null character, a byte that is not UTF-8, or a carriage return that ends no line."""
     for line in lines:
+        if not returns and line.count("\r") > line.endswith("\r\n"):
+            end = "\r\n" if line.endswith("\r\n") else ""
+            line = line[: len(line) - len(end)].replace("\r", _RETURN) + end
+            odd[0] = True
         if "\0" in line or (not line.isascii() and _ODD.search(line)):
             odd[0] = True
         yield line
