@@ -22,35 +22,15 @@ it never holds a word of a document (privacy-engineering R17).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar, Self
+from typing import ClassVar
 
 
 class PubliusError(Exception):
-    """Base of all; raised itself only for what can only be a bug.
-
-    Attributes:
-        columns: names of the columns among which none fitted. Of a table without a header they are the words of its
-            first text, so they are in no message: who shows them decides to whom.
-        debit_told: whether the message says that a ledger was debited.
-
-    """
+    """Base of all; raised itself only for what can only be a bug."""
 
     exit_code: ClassVar[int] = 70
-    columns: tuple[str, ...] = ()
-    debit_told: bool = False
-
-    def among(self, columns: Iterable[str]) -> Self:
-        """The same error, of a table with these ``columns``."""
-        self.columns = (*columns,)
-        return self
-
-    def after_debit(self, so: str) -> Self:
-        """The same error, which says that a ledger was debited before it, and what follows: ``so``."""
-        self.args = (f"{str(self).removesuffix('.')}. The ledger is debited: {so}",)
-        self.debit_told = True
-        return self
 
 
 class UsageError(PubliusError, ValueError):
@@ -95,20 +75,7 @@ class EmbeddingError(DataError):
 
 
 class DocumentError(DataError):
-    """A corpus or one of its documents cannot be read; named by position, never by content.
-
-    Attributes:
-        id: of the document, where there is one that has an id. It may be a person's name, so it is in no message: who
-            shows it decides to whom.
-
-    """
-
-    id: str | None = None
-
-    def of(self, id: str | None) -> Self:
-        """The same error, of the document called ``id``."""
-        self.id = id
-        return self
+    """A corpus or one of its documents cannot be read; named by position, never by content."""
 
 
 class UnknownWordError(DataError):
@@ -134,10 +101,7 @@ class PolicyError(PubliusError):
 class BudgetError(PolicyError):
     """A privacy budget would be overspent; nothing was released and nothing debited.
 
-    Attributes:
-        account: whose budget, as the ledger names it; None where it hides ids. It may be a person's name, so it is in
-            no message: who shows it decides to whom.
-
+    ``account`` is whose, as the ledger names it. It may be a person's name, so it is in no message.
     """
 
     account: str | None = None

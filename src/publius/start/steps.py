@@ -179,12 +179,13 @@ def _fresh_key() -> Any:
 def _evaluate(answers: Answers, reading: Reading, folder: Path, said: Said) -> None:
     """Attack public texts at the setting of the release; what is measured is of these texts."""
     from publius.evaluation import evaluate
+    from publius.evaluation.asked import Tried
     from publius.evaluation.report import headline, write
 
     public = evaluate.Public(
         source=answers.public, reading=reading, people=People(author_field=answers.author_field or "author")
     )
-    tried = evaluate.Tried(length=answers.length or 40)
+    tried = Tried(length=answers.length or 40)
     with stage("attacking public texts"):
         results = evaluate.of_words(public, [answers.epsilon or 10.0], tried)
     write(results, folder)
