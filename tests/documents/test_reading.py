@@ -220,7 +220,7 @@ def test_a_json_file_holds_a_list(file, data):
     assert texts(file(json.dumps(data, indent=2), "data.json")) == ["a", ""]
 
 
-@pytest.mark.parametrize("data", ["3", '"a"', "[1, 2]", "[" * 10**5, "{", "[{}", ""])
+@pytest.mark.parametrize("data", ["3", '"a"', "[" * 10**5, "{", "[{}", ""])
 def test_another_json_file_is_refused(file, data):
     with pytest.raises(DataError):
         texts(file(data, "data.json"))

@@ -1,7 +1,9 @@
 """What an attacker found on the way to 1.0, each once: it must stay mended."""
 
+import io
 import json
 import math
+import sys
 
 import numpy as np
 import openpyxl
@@ -14,6 +16,7 @@ import publius
 from publius.documents import office
 from publius.documents.clean import clean
 from publius.documents.corpus import open_corpus
+from publius.documents.document import LONGEST_TEXT
 from publius.errors import PolicyError
 from publius.settings import Reading
 from publius.sklearn import BagPrivatizer, LabelPrivatizer
@@ -129,6 +132,34 @@ def test_no_cell_of_a_table_stops_it(tmp_path, kind):
     assert [each.text for each in corpus] == ["open", "café", ""]
     assert next(each.fields["exact"] for each in corpus) == "1970-01-01 00:00:00.000000001"
     assert len(publius.protect_table(table, _sure(), keep=["late"])) == 3
+
+
+@pytest.mark.parametrize("first", ['{"a":1', "[1", "%PDF", "<html>", "From x", "Subject: hi", "a,b"])
+def test_the_first_line_of_standard_input_is_a_line(monkeypatch, first):
+    given = f"{first}\nother: text\nthird\n".encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+    assert open_corpus("-", Reading(lines=True)).count() == 3
+
+
+@pytest.mark.parametrize("data", [b"\x1f\x8b no gzip", b"x" * 80_000_000])
+def test_no_file_of_a_folder_refuses_the_others(tmp_path, data):
+    (tmp_path / "a.txt").write_bytes(data)
+    (tmp_path / "b.txt").write_text("open")
+    texts = [each.text for each in open_corpus(tmp_path)]
+    assert (len(texts), texts[1]) == (2, "open")
+    assert len(texts[0]) <= LONGEST_TEXT
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "texts"),
+    [
+        ("a.json", '["a", null, "b", 3, ["c"]]', ["a", "", "b", "3", ""]),
+        ("a.jsonl", '{"id": 1}\n' * 250 + '{"id": 2, "text": "x"}\n', [""] * 250 + ["x"]),
+    ],
+)
+def test_null_and_absent_are_empty_texts(tmp_path, name, data, texts):
+    (tmp_path / name).write_text(data)
+    assert [each.text for each in open_corpus(tmp_path / name)] == texts
 
 
 def _sure(epsilon=20.0):

@@ -204,8 +204,11 @@ def open_corpus(
     tables = tables_of(opened, reading)
     if not all(table.columns for table in tables):
         raise DataError(f"{opened.name} holds no document: check that it is the right file.")
-    asked = [] if reading.text_field is None else [reading.text_field]
-    texts = [text_column(table.columns_with(asked), reading.text_field, table.longest) for table in tables]
+    wanted = reading.text_field
+    texts = [
+        text_column(table.columns_with([wanted or "text"]), wanted, table.longest, only=table.headed)
+        for table in tables
+    ]
     plans = [Plan(text=text, raw=reading.raw, keep_quotes=reading.keep_quotes) for text in texts]
     corpus = Corpus(opened, tables, plans).carrying(fields, author_field, no_author, id_field)
     if next(corpus.batches(1), None) is None and not corpus.plan.nobody:

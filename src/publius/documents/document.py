@@ -163,8 +163,10 @@ def columns_of(records: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(path for path, filled in found.items() if path and (filled or path not in nested))
 
 
-def text_column(columns: Sequence[str], asked: str | None, longest: Callable[[], str | None]) -> str:
-    """The column of texts: the one asked for, or text, or the only one. `DataError` lists the columns.
+def text_column(
+    columns: Sequence[str], asked: str | None, longest: Callable[[], str | None], *, only: bool = True
+) -> str:
+    """The column of texts: the one asked for, or text, or the ``only`` one of a header. `DataError` lists the columns.
 
     It proposes the one with the ``longest`` values; what a release reads is never chosen by what stands in cells.
     """
@@ -174,7 +176,7 @@ def text_column(columns: Sequence[str], asked: str | None, longest: Callable[[],
     if "text" in columns:
         check_columns(columns, ["text"])
         return "text"
-    if len(columns) == 1:
+    if only and len(columns) == 1:
         return columns[0]
     proposed = longest()
     error = _missing("text", columns, f" Use --text-field {proposed or 'NAME'}.")

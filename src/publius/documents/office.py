@@ -15,7 +15,7 @@ from typing import Any, Final, final
 import msgspec
 
 from publius.documents.document import has_column
-from publius.documents.tables import Held
+from publius.documents.tables import UNREADABLE, Held
 from publius.errors import DataError, MissingExtraError
 from publius.files.child import command, environment
 from publius.settings import Reading
@@ -24,7 +24,6 @@ SECONDS: Final = 60.0
 """What a file may take, and again for each 16 MiB that it has."""
 MEMORY: Final = 2**30
 """Bytes that the process may have beyond those at its start."""
-UNREADABLE: Final = "files that cannot be read, which count as empty texts"
 PICTURES: Final = "files that are pictures, which count as empty texts: recognise their text first"
 PICTURE_PAGES: Final = "pages that are pictures, which count as empty"
 FORMULAS: Final = "cells that are formulas without a stored value: open the workbook once and save it"

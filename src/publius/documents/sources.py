@@ -79,15 +79,15 @@ class Source:
         """What messages call it."""
         return "standard input" if _is_standard(self.given[0]) else shown(self.given[0])
 
-    def files(self, *, subfolders: bool) -> list[File]:
-        """Every file, in order; those of a folder by name."""
+    def files(self, *, subfolders: bool, lines: bool = False) -> list[File]:
+        """Every file, in order; those of a folder by name. What has no name that tells its kind is ``lines`` if so said."""
         if self._files is not None:
             return self._files
         self._files = found = list[File]()
         for each in self.given:
             if _is_standard(each):
                 path = self._spooled(_standard_bytes())
-                found.append(File(path, "standard input", kind_of(path, "")))
+                found.append(File(path, "standard input", kind_of(path, "", lines=lines)))
                 continue
             path = usable(Path(each).expanduser())
             with os_errors("open", each):
@@ -95,11 +95,11 @@ class Source:
             if stat.S_ISDIR(mode):
                 found += self._in_folder(path, subfolders=subfolders)
             elif stat.S_ISREG(mode):
-                found.append(File(path, shown(each), kind_of(path, str(each))))
+                found.append(File(path, shown(each), kind_of(path, str(each), lines=lines)))
             else:
                 with os_errors("read", each), path.open("rb") as stream:
                     held = self._spooled(iter(lambda: stream.read(2**20), b""))
-                found.append(File(held, shown(each), kind_of(held, "")))
+                found.append(File(held, shown(each), kind_of(held, "", lines=lines)))
         return found
 
     def _in_folder(self, folder: Path, *, subfolders: bool) -> list[File]:
@@ -160,12 +160,12 @@ def suffix_of(name: str) -> str:
     return Path(name.lower().removesuffix(".gz")).suffix
 
 
-def kind_of(path: Path, name: str) -> str:
+def kind_of(path: Path, name: str, *, lines: bool = False) -> str:
     """The kind of a file by its name, else by how it begins. `DataError` for one that is not read."""
     suffix = suffix_of(name)
     if suffix in _NOT_READ:
         raise DataError(f"{shown(name)} is of a kind that is not read: save it as {_NOT_READ[suffix]}.")
-    kind = _KINDS.get(suffix)
+    kind = _KINDS.get(suffix, "txt" if lines else None)
     if kind not in (None, "json", "jsonl"):
         return str(kind)
     head = head_of(path, LONGEST_TEXT if kind == "json" else HEAD)
@@ -225,7 +225,7 @@ def tables_of(source: Source, reading: Reading) -> list[Table]:
     tables: list[Table] = []
     if reading.header_row is not None and reading.header_row < 1:
         raise UsageError("--header-row counts from 1.")
-    for file in source.files(subfolders=reading.subfolders):
+    for file in source.files(subfolders=reading.subfolders, lines=reading.lines):
         kind = "csv" if file.kind == "txt" and reading.delimiter else file.kind
         kind = "txt" if reading.lines and kind in ("csv", "txt") else kind
         if kind in ("docx", "pdf", "html", "eml", "mbox"):

@@ -17,11 +17,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, final
+from typing import IO, Any, Final, final
 
 import msgspec
 
-from publius.documents.document import Plan, Tally, columns_of, has_column, pick, said
+from publius.documents.document import LONGEST_TEXT, Plan, Tally, columns_of, has_column, pick, said
 from publius.errors import DataError, UsageError
 from publius.files.reading import open_binary, read_bytes_limited
 from publius.settings import Reading
@@ -33,7 +33,9 @@ CHUNK_LIMIT: Final = 16 * 2**20
 NULLS: Final = "rows with null characters, which are left out of them"
 CP1252: Final = "rows that are not UTF-8, read as windows-1252"
 IMPORT_IDS: Final = "further header rows (a survey platform's), which are left out"
+UNREADABLE: Final = "files that cannot be read, which count as empty texts"
 HEAD: Final = 2**16
+_LONGEST: Final = 4 * LONGEST_TEXT  # in bytes
 _PEEKED: Final = 200
 """Rows of JSON whose columns count."""
 _MARKS: Final = (
@@ -130,6 +132,8 @@ class Table(ABC):
     """Rows of one file. ``encoding`` None is each row's own."""
 
     encoding: str | None = None
+    headed = True
+    """Whether its names of columns are public, since no row decides them."""
 
     def __init__(self, path: Path, name: str, reading: Reading) -> None:
         """``name`` is what messages call it."""
@@ -202,6 +206,8 @@ def head_of(path: Path, size: int = HEAD) -> bytes:
 @final
 class JsonLines(Table):
     """An object a line; lines without anything are none."""
+
+    headed = False
 
     def __init__(self, path: Path, name: str, reading: Reading) -> None:
         super().__init__(path, name, reading)
@@ -299,6 +305,8 @@ class Held(Table):
 class Json(Held):
     """A list of objects or of strings, also as the one list of an object; or one object alone."""
 
+    headed = False
+
     def load(self) -> list[dict[str, Any]]:
         """`DataError` for any other JSON."""
         data = read_bytes_limited(self.path, ROW_LIMIT)
@@ -321,9 +329,6 @@ class Json(Held):
             value = lists[0] if len(lists) == 1 and "text" not in value else [value]
         if not isinstance(value, list):
             raise DataError(f"{self.name} holds no list: write a list of objects, or JSON lines.")
-        for row, each in enumerate(value, start=1):
-            if not isinstance(each, (dict, str)):
-                raise DataError(f"{self.name}, row {row}: not an object.")
         return [each if isinstance(each, dict) else {"text": each} for each in value]
 
 
@@ -479,15 +484,30 @@ class TextFile(Held):
 
     def load(self) -> list[dict[str, Any]]:
         """One document; with ``--lines`` one a line."""
-        data = read_bytes_limited(self.path, ROW_LIMIT)
-        whole = whole_encoding(data[:HEAD], self.reading)
-        if self.reading.lines and self.reading.encoding is None and whole not in ("utf-16", "utf-32"):
-            whole = None  # only a mark that no author can type decides how the others' lines are read
-        self.encoding = whole
-        if not self.reading.lines:
+        reading = self.reading
+        if not reading.lines:
+            try:
+                data = head_of(self.path, _LONGEST)
+            except DataError:  # of its own packing: the other files of a folder are read all the same
+                self.tally[UNREADABLE] += 1
+                data = b""
+            self.encoding = whole = whole_encoding(data[:HEAD], reading)
             text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
             return [{"text": text.removeprefix("\ufeff"), "id": Path(self.name.strip("'\"")).stem}]
-        lines = data.decode(whole, "replace").encode().split(b"\n") if whole else data.split(b"\n")
-        if not lines[-1]:
-            lines.pop()
+        whole = whole_encoding(head_of(self.path), reading)
+        if reading.encoding is None and whole not in ("utf-16", "utf-32"):
+            whole = None  # only a mark that no author can type decides how the others' lines are read
+        self.encoding = whole
+        with open_binary(self.path) as raw:
+            stream = io.BytesIO(raw.read().decode(whole, "replace").encode()) if whole else raw
+            lines = [*_cut_lines(stream)]
         return [{"text": decoded(each, self.tally).removeprefix("\ufeff").rstrip("\r")} for each in lines]
+
+
+def _cut_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Lines, each cut after a public length."""
+    while line := stream.readline(_LONGEST):
+        rest = line
+        while not rest.endswith(b"\n") and (rest := stream.readline(2**20)):
+            pass
+        yield line.removesuffix(b"\n")
