@@ -159,7 +159,7 @@ def protect_corpus(
             default the one that ``leaving`` names.
         field: the column whose declared values are released, for the manifest.
         labels_after_texts: whether somebody chose the labels after looking at these texts, for the manifest.
-        noted: whether the release is noted as made here.
+        noted: whether the release is noted as made here, and has a page; False for rows alone.
 
     Raises `PolicyError` for an epsilon of a label above 20, a mechanism without a guarantee, or a classifier trained
     on these files, but for an experiment's; `UsageError` for options that do not go together; `BudgetError`.
@@ -333,13 +333,12 @@ def _finished(
     """The public files from the pieces, the manifest, the debit and the folder's place."""
     from publius.mechanisms.explained import of_frequent_words
     from publius.mechanisms.lifted import Lifted
-    from publius.pages.page import write_release_pages
 
     tally = sum((found for piece in pieces if (found := tally_of(piece)) is not None), Tally())
     manifest = manifest_of(
         mechanism, tally.rows, leaving, documents_per_author=c, field=field, labels_after_texts=after_texts
     )
-    if isinstance(mechanism, Lifted):
+    if isinstance(mechanism, Lifted) and draft.noted:
         unchanged = of_frequent_words(mechanism.kernel).unchanged
         manifest = msgspec.structs.replace(manifest, unchanged=min(max(unchanged, 0.0), 1.0))
     with stage("writing"):
@@ -362,7 +361,10 @@ def _finished(
                 ("label", "rows", "low", "high"),
                 [[*each.values()] for each in table],
             )
-        write_release_pages(draft.folder, manifest, row=row, table=table)
+        if draft.noted:  # rows alone have no page
+            from publius.pages.page import write_release_pages
+
+            write_release_pages(draft.folder, manifest, row=row, table=table)
         complete = draft.finish(manifest)
     return Result(complete, draft.output, tally, people.left_out, table or ())
 
