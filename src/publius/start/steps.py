@@ -64,7 +64,7 @@ def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()
         if answers.release == "summary":
             _summary(answers, corpus, work / RELEASE, said)
         else:
-            mechanism = _mechanism(answers, said)
+            mechanism = _mechanism(answers, said, work / RELEASE)
             if answers.release == "words" and answers.public is not None:
                 evaluation = work / EVALUATION
                 _evaluate(answers, reading, evaluation, said)
@@ -94,7 +94,7 @@ def _summary(answers: Answers, corpus: Corpus, folder: Path, said: Said) -> None
     from publius.summaries.run import summarize_corpus
     from publius.summaries.summary import Summary
 
-    classifier = _classifier(answers, said) if answers.labels or answers.label_field else None
+    classifier = _classifier(answers, said, folder) if answers.labels or answers.label_field else None
     summary = Summary(classifier, epsilon=answers.epsilon or 1.0, by=_groups(answers))
     with stage("summarizing"):
         found = summarize_corpus(corpus, summary, folder)
@@ -110,11 +110,11 @@ def _summary(answers: Answers, corpus: Corpus, folder: Path, said: Said) -> None
     said(meaning(found.manifest))
 
 
-def _mechanism(answers: Answers, said: Said) -> Mechanism:
+def _mechanism(answers: Answers, said: Said, folder: Path) -> Mechanism:
     if answers.release == "labels":
         from publius.mechanisms.randomized_response import RandomizedResponse
 
-        return RandomizedResponse(_classifier(answers, said), answers.epsilon or 5.0)
+        return RandomizedResponse(_classifier(answers, said, folder), answers.epsilon or 5.0)
     from publius.embeddings.embeddings import Embeddings
     from publius.mechanisms.lifted import Lifted
     from publius.mechanisms.registry import make_kernel
@@ -123,7 +123,8 @@ def _mechanism(answers: Answers, said: Said) -> Mechanism:
     return Lifted(kernel, answers.length or 40)
 
 
-def _classifier(answers: Answers, said: Said) -> Classifier:
+def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
+    """Values of names, or what public texts taught, which is kept beside ``folder`` for the next release."""
     if answers.public is not None and answers.label_field is not None:
         from publius.classifiers.topics import TopicClassifier
         from publius.documents.corpus import open_corpus
@@ -139,6 +140,7 @@ def _classifier(answers: Answers, said: Said) -> Classifier:
                 authors=[row.author for row in rows] if author else None, name=Path(answers.public).stem,
                 trained_on=public.digests(),
             )  # fmt: skip
+        made.save(folder.with_name("classifier"))
         right = made.accuracy
         said(f"{len(rows):,} public texts, {len(made.labels) - 1} labels: right for {right['share']:.0%} of them "
              f"({right['low']:.0%} to {right['high']:.0%}).")  # fmt: skip
