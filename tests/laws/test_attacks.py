@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import publius
+from publius.classifiers.encoder import load_encoder
 from publius.documents import office
 from publius.documents.clean import clean
 from publius.documents.corpus import open_corpus
@@ -20,6 +21,7 @@ from publius.documents.document import LONGEST_TEXT
 from publius.errors import PolicyError
 from publius.settings import Reading
 from publius.sklearn import BagPrivatizer, LabelPrivatizer
+from publius.text.author_names import author_key
 
 
 @pytest.mark.parametrize("digits", ["9" * 5000, "x" + "f" * 5000, "0" * 5000 + "65", "x0041", "8364"])
@@ -160,6 +162,40 @@ def test_no_file_of_a_folder_refuses_the_others(tmp_path, data):
 def test_null_and_absent_are_empty_texts(tmp_path, name, data, texts):
     (tmp_path / name).write_text(data)
     assert [each.text for each in open_corpus(tmp_path / name)] == texts
+
+
+@pytest.mark.parametrize("name", ["Ann\u200b Lee", "An\xadn Lee", "ann\u034f  LEE", "Ann\xa0Lee", " \ufeffAnn\tLee"])
+def test_a_person_has_one_account_whatever_nobody_sees(name):
+    assert author_key(name) == "ann lee"
+    assert author_key("\u200b\xad") is None
+
+
+def test_no_name_is_too_long_for_a_ledger(tmp_path):
+    ledger = publius.Ledger.create(tmp_path / "budget", budget=10)
+    for count in (1, 2):
+        ledger.spend({"n" * 5000: 1})
+        assert ledger.account("n" * 5000).spent == count
+
+
+CODE = """
+class Loud:
+    labels = ["a", "b"]
+    def __call__(self, text):
+        print("HEARD", text)
+        return "a"
+class Uneven:
+    def encode(self, texts):
+        return [[1.0] * (3 if "odd" in text else 2) for text in texts]
+"""
+
+
+def test_foreign_code_neither_prints_into_the_rows_nor_stops_a_release(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k_loud.py").write_text(CODE)
+    (tmp_path / "a.jsonl").write_text('{"text": "canary"}\n')
+    code, out, err = run("label", "a.jsonl", "--classifier", "python:k_loud:Loud", "--output", "-")
+    assert (code, "canary" in out + err) == (0, False)
+    assert load_encoder("python:k_loud:Uneven").encode(["even", "odd"]).tolist() == [[1, 1], [0, 0]]
 
 
 def _sure(epsilon=20.0):

@@ -124,7 +124,7 @@ def test_amounts_that_are_none_are_refused(amount, ledger, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-@pytest.mark.parametrize("name", ["", " ", None, "x" * 2000], ids=["empty", "blank", "none", "long"])
+@pytest.mark.parametrize("name", ["", " ", None], ids=["empty", "blank", "none"])
 def test_names_that_are_none_are_refused(name, ledger):
     with pytest.raises(UsageError, match="an author is a text"):
         ledger.spend({name: 1})

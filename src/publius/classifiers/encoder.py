@@ -152,7 +152,7 @@ class Foreign(Encoder):
 
     def _encoded(self, piece: str) -> Float32Array:
         try:
-            vector = np.asarray(self._made.encode([piece]), np.float32)[0]
+            vector = np.asarray(self._made.encode([piece]), np.float32)[0].reshape(self.dimension)
         except Exception:  # a refusal would tell of one text
             return np.zeros(self.dimension, np.float32)
         return np.asarray(np.nan_to_num(vector, nan=0.0, posinf=0.0, neginf=0.0), np.float32)

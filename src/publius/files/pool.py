@@ -6,6 +6,7 @@ threads each would take longer than one, so BLAS is on one thread before the cop
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import multiprocessing
 import os
@@ -50,9 +51,21 @@ def mapped(
     with threadpool_limits(1):
         if count == 1 or len(first) < 2:
             for batch in itertools.chain(first, waiting):
-                yield work(state, batch)
+                with _unheard():
+                    done = work(state, batch)
+                yield done
             return
         yield from _in_processes(work, state, itertools.chain(first, waiting), count)
+
+
+@contextlib.contextmanager
+def _unheard() -> Iterator[None]:
+    """What foreign code prints of a document stands in no output; other threads than the first have none of their own."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        yield
 
 
 def _in_processes(

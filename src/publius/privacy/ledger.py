@@ -12,6 +12,7 @@ or a mount of the file alone is refused, since SQLite keeps its journal beside a
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import sqlite3
@@ -234,9 +235,9 @@ def _totals(charges: Mapping[str, Amount]) -> dict[str, Fraction]:
 
 def _name(author: object) -> str:
     name = author_key(author)
-    if name is None or len(name) > _LONGEST_NAME:
-        raise UsageError(f"an author is a text of 1 to {_LONGEST_NAME} characters")
-    return name
+    if name is None:
+        raise UsageError("an author is a text that names somebody")
+    return name if len(name) <= _LONGEST_NAME else f"sha256:{hashlib.sha256(name.encode()).hexdigest()}"
 
 
 def _bounded(amount: Fraction) -> Fraction:
