@@ -39,12 +39,15 @@ def err() -> Console:
 
 def say(text: str) -> None:
     """Print one sentence of a result, its control characters escaped."""
-    out().print(printable(text), soft_wrap=True)
+    sys.stdout.write(printable(text) + "\n")
 
 
 def note(text: str) -> None:
     """Print a note or a warning on standard error."""
-    err().print(printable(text), soft_wrap=True)
+    if sys.stderr.isatty():  # something may move there
+        err().print(printable(text), soft_wrap=True)
+    else:
+        sys.stderr.write(printable(text) + "\n")
 
 
 def as_json(result: Mapping[str, Any] | Sequence[Any]) -> None:
@@ -85,7 +88,7 @@ def watched(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
     watch = Watch()
     ended = threading.Event()
     painter = threading.Thread(target=_paint, args=(watch, ended), daemon=True)
-    if err().is_terminal:
+    if sys.stderr.isatty():
         painter.start()
     try:
         return watch.run(lambda: work(*arguments, **named))
