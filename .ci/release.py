@@ -27,9 +27,7 @@ LISTED = "sbom.cdx.json"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--key", type=Path, help="private SSH key that signs the digests")
-    parser.add_argument(
-        "--trial", action="store_true", help="without the gate, a clean checkout, a date or a key"
-    )
+    parser.add_argument("--trial", action="store_true", help="without the gate, a clean checkout, a date or a key")
     parser.add_argument("--extras", nargs="*", default=[], help="extras whose packages are listed")
     given = parser.parse_args()
     version = version_in((ROOT / "src/publius/__init__.py").read_text(encoding="utf-8"))
@@ -47,9 +45,7 @@ def main() -> None:
     if given.key is not None:
         sign(ROOT / "dist" / DIGESTS, given.key)
     print(f"dist: {version}, " + ("signed" if given.key else "NOT SIGNED"))
-    print(
-        f"next: git tag -s v{version} && git push origin v{version}; the workflow publishes what the tag has"
-    )
+    print(f"next: git tag -s v{version} && git push origin v{version}; the workflow publishes what the tag has")
 
 
 def version_in(source: str) -> str:

@@ -61,9 +61,7 @@ def trained(what, learn, test, encoder=None):
 def main(folder, encoded):
     train, test = read(folder, "train"), read(folder, "test")
     seen = {post["author"] for post in train if post["author"]}
-    trained(
-        "words, authors of test not in train", train, [post for post in test if post["author"] not in seen]
-    )
+    trained("words, authors of test not in train", train, [post for post in test if post["author"] not in seen])
     posts = [*train, *test]
     subjects = Subjects()
     found = subjects.answers(column(posts, "text"))
@@ -75,9 +73,7 @@ def main(folder, encoded):
     encoder = load_encoder()
     authors = sorted({post["author"] or f"anon{row}" for row, post in enumerate(posts)})
     np.random.default_rng(1).shuffle(authors)
-    side = {
-        a: 0 if i < 0.2 * len(authors) else 1 if i < 0.35 * len(authors) else 2 for i, a in enumerate(authors)
-    }
+    side = {a: 0 if i < 0.2 * len(authors) else 1 if i < 0.35 * len(authors) else 2 for i, a in enumerate(authors)}
     sides = [side[post["author"] or f"anon{row}"] for row, post in enumerate(posts)]
     public = [post for post, at in zip(posts, sides, strict=True) if at == 0]
     others = [post for post, at in zip(posts, sides, strict=True) if at == 1]

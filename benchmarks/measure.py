@@ -74,12 +74,7 @@ def processor_time(call: Callable[[], object]) -> float:
 
 
 def row(
-    what: str,
-    beside: str,
-    ours: Callable[[], float],
-    theirs: Callable[[], float],
-    pairs: int = 7,
-    note: str = "",
+    what: str, beside: str, ours: Callable[[], float], theirs: Callable[[], float], pairs: int = 7, note: str = ""
 ) -> Row:
     """Seconds of theirs over ours, in turn."""
     ratios = []
@@ -137,9 +132,7 @@ def machine() -> str:
     model = platform.processor() or platform.machine()
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next(
-            (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model
-        )
+        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     return f"{model}, {os.cpu_count()} processors, Python {platform.python_version()}{load}"
 

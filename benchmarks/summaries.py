@@ -83,9 +83,7 @@ class Kept(Encoder):
         self._known = dict(zip(texts, vectors, strict=True))
 
     def encode(self, texts: Sequence[str]) -> Any:
-        return np.array(
-            [self._known[t] if t in self._known else self._real.encode([t])[0] for t in texts], np.float32
-        )
+        return np.array([self._known[t] if t in self._known else self._real.encode([t])[0] for t in texts], np.float32)
 
     def _encoded(self, piece: str) -> Any:
         return self._real._encoded(piece)
@@ -120,10 +118,7 @@ class Posts:
         self.labels = sorted(set(self.topics.tolist()))
         names = np.array(sorted(set(self.authors.tolist())))
         np.random.default_rng(split).shuffle(names)
-        of = {
-            name: 0 if at < 0.2 * len(names) else 1 if at < 0.35 * len(names) else 2
-            for at, name in enumerate(names)
-        }
+        of = {name: 0 if at < 0.2 * len(names) else 1 if at < 0.35 * len(names) else 2 for at, name in enumerate(names)}
         self.side = np.array([of[name] for name in self.authors])
 
     def of(self, side: int) -> Any:
@@ -153,12 +148,8 @@ def families(posts: Posts, found: Any, real: Any, draws: int = 10) -> None:
                 told = summary(list(map(str, private.tolist())), posts.authors[private])
                 first = told.compared(Earlier("public texts", None, before)).subjects[:5]
                 named = [real.labels.index(row["label"]) for row in first]
-                hits[family] += (
-                    any(inside[private[found[private] == at]].mean() > 0.5 for at in named) / draws
-                )
-        print(
-            f"families among the first five, epsilon {epsilon}: {sum(hits.values()):.1f} of 10 {dict(hits)}"
-        )
+                hits[family] += any(inside[private[found[private] == at]].mean() > 0.5 for at in named) / draws
+        print(f"families among the first five, epsilon {epsilon}: {sum(hits.values()):.1f} of 10 {dict(hits)}")
 
 
 def statements(posts: Posts, encoder: Kept, draws: int = 100) -> None:
@@ -212,19 +203,12 @@ def classifier(folder: Path, encoder: Kept, splits: Sequence[int] = (1, 2, 3, 4)
                     list(map(str, private.tolist())), posts.authors[private], {"topic": posts.topics[private]}
                 )
                 table = told.tables["topics"]
-                made = from_counts(
-                    clusters, "topic", (*posts.labels, "other"), table.values, table.noise.deviation
-                )
+                made = from_counts(clusters, "topic", (*posts.labels, "other"), table.values, table.noise.deviation)
                 found = np.array((*posts.labels, "other"))[np.argmax(made._scores(*placed), axis=1)]
                 right.append(float((found == posts.topics[test]).mean()))
             means[epsilon].append(float(np.mean(right)))
-        print(
-            f"split {split}: labels right "
-            + ", ".join(f"{means[each][-1]:.3f} at {each}" for each in EPSILONS)
-        )
-    print(
-        "mean of splits: " + ", ".join(f"{np.mean(means[each]):.3f} at epsilon {each}" for each in EPSILONS)
-    )
+        print(f"split {split}: labels right " + ", ".join(f"{means[each][-1]:.3f} at {each}" for each in EPSILONS))
+    print("mean of splits: " + ", ".join(f"{np.mean(means[each]):.3f} at epsilon {each}" for each in EPSILONS))
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -33,10 +33,7 @@ def by_linear_program(pairs, embeddings):
     for a, b in pairs:
         x, y = vectors_of(a, embeddings), vectors_of(b, embeddings)
         costs.append(cdist(x, y).ravel())
-        rows, columns = (
-            kron(eye_array(len(x)), np.ones((1, len(y)))),
-            kron(np.ones((1, len(x))), eye_array(len(y))),
-        )
+        rows, columns = (kron(eye_array(len(x)), np.ones((1, len(y)))), kron(np.ones((1, len(x))), eye_array(len(y))))
         blocks.append(csr_array(vstack([rows, columns])))
         sides.append(np.concatenate([np.full(len(x), 1 / len(x)), np.full(len(y), 1 / len(y))]))
     answer = linprog(

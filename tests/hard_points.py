@@ -38,8 +38,5 @@ def _between(ways, rng):
     """Far points at right angles to ``ways``."""
     far = rng.standard_normal(ways.shape)
     return (
-        far
-        - (far * ways).sum(axis=1, keepdims=True)
-        / np.maximum((ways**2).sum(axis=1, keepdims=True), 1e-300)
-        * ways
+        far - (far * ways).sum(axis=1, keepdims=True) / np.maximum((ways**2).sum(axis=1, keepdims=True), 1e-300) * ways
     )

@@ -17,8 +17,5 @@ HOSTILE = {
 def unspaced():
     """The same for scripts without spaces, 16,384 characters each."""
     rng = seeded_rng(2)
-    drawn = (
-        "".join(map(chr, rng.integers(*ends, 2**14).tolist()))
-        for ends in ((0x4E00, 0x9FFF), (0x0E01, 0x0E4E))
-    )
+    drawn = ("".join(map(chr, rng.integers(*ends, 2**14).tolist())) for ends in ((0x4E00, 0x9FFF), (0x0E01, 0x0E4E)))
     return *drawn, *(each * (2**14 // len(each)) for each in ("道", "ア", "け", "𠮷", "道a", "道，", "道 "))

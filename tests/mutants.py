@@ -95,17 +95,7 @@ def tried(mutant, root, tests, seconds):
             elif origin.exists():
                 shutil.copy(origin, copy / name)
         (copy / path.relative_to(root)).write_text(changed(path, number, kind)[1], encoding="utf-8")
-        command = [
-            str(root / ".venv/bin/python"),
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "-n",
-            "0",
-            "-p",
-            "no:cacheprovider",
-        ]
+        command = [str(root / ".venv/bin/python"), "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider"]
         command += ["-m", "not long and not use", *tests]
         environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
         try:

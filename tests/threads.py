@@ -13,9 +13,7 @@ def ended(seconds=120):
         yield
     finally:
         # One that a library started by itself stands there for good once it has called Python, and cannot be joined.
-        left = {
-            each for each in threading.enumerate() if not isinstance(each, threading._DummyThread)
-        } - before
+        left = {each for each in threading.enumerate() if not isinstance(each, threading._DummyThread)} - before
         for thread in left:
             while thread.ident is None:  # about to start
                 time.sleep(0.001)

@@ -15,9 +15,7 @@ def header(words, vectors):
 
 def binary_rows(words, vectors, newline=b""):
     rows = zip(words, np.asarray(vectors, "<f4"), strict=True)
-    return b"".join(
-        (w if isinstance(w, bytes) else w.encode()) + b" " + v.tobytes() + newline for w, v in rows
-    )
+    return b"".join((w if isinstance(w, bytes) else w.encode()) + b" " + v.tobytes() + newline for w, v in rows)
 
 
 def text_rows(words, vectors, end=b"\n"):

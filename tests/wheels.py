@@ -48,9 +48,7 @@ def build():
 
 def python(version):
     """An interpreter of this version that runs; None when there is none."""
-    found = subprocess.run(
-        [UV, "python", "find", "--no-project", "--system", version], capture_output=True, text=True
-    )
+    found = subprocess.run([UV, "python", "find", "--no-project", "--system", version], capture_output=True, text=True)
     places = [found.stdout.strip()] if found.returncode == 0 else []
     places += sorted(map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python")))
     for place in places:
@@ -67,32 +65,15 @@ def try_one(interpreter, wheel, sdist):
     with tempfile.TemporaryDirectory(prefix="publius-wheel-") as given:
         folder = Path(given)
         (folder / "work").mkdir()
-        hidden = {
-            key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))
-        }
+        hidden = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
         hidden["PUBLIUS_HOME"] = str(folder / "home")
 
         def installed(name, what):
             run(interpreter, "-m", "venv", "--without-pip", folder / name)
-            run(
-                UV,
-                "pip",
-                "install",
-                "--quiet",
-                "--python",
-                folder / name / "bin/python",
-                what,
-                cwd=folder / "work",
-            )
-            return lambda *arguments: run(
-                folder / name / "bin/publius", *arguments, cwd=folder / "work", env=hidden
-            )
+            run(UV, "pip", "install", "--quiet", "--python", folder / name / "bin/python", what, cwd=folder / "work")
+            return lambda *arguments: run(folder / name / "bin/publius", *arguments, cwd=folder / "work", env=hidden)
 
-        core, source, demo = (
-            installed("core", wheel),
-            installed("source", sdist),
-            installed("demo", f"{wheel}[demo]"),
-        )
+        core, source, demo = (installed("core", wheel), installed("source", sdist), installed("demo", f"{wheel}[demo]"))
         versions = {core("--version"), source("--version")}
         (folder / "work/cases.csv").write_text("id,status\n1,open\n2,closed\n")
         core("label", "cases.csv", "--field", "status", "--labels", "open,closed", "--output", "labels")
@@ -100,9 +81,7 @@ def try_one(interpreter, wheel, sdist):
         start = time.perf_counter()
         made = json.loads(demo("start", "--demo", "--output", "demo", "--json"))
         seconds = round(time.perf_counter() - start, 1)
-        packages = json.loads(
-            run(UV, "pip", "list", "--python", folder / "core/bin/python", "--format", "json")
-        )
+        packages = json.loads(run(UV, "pip", "list", "--python", folder / "core/bin/python", "--format", "json"))
         if len(versions) != 1 or not (folder / "work" / made["page"]).exists():
             sys.exit("the installed package is not the one that was built, or the demo wrote no page")
         version = run(interpreter, "-c", "import platform; print(platform.python_version())").strip()

@@ -24,9 +24,7 @@ TOOLS = {
 }
 
 LISTS = {
-    "plain": tuple(
-        "river stream bridge harbor market winter autumn council letter garden comet engine".split()
-    ),
+    "plain": tuple("river stream bridge harbor market winter autumn council letter garden comet engine".split()),
     "common": tuple("the of bridge harbor market winter autumn council letter garden comet engine".split()),
 }
 """The order that dp-diffractor 0.2.1 gives the words of a world: distances are places in it."""
@@ -135,9 +133,7 @@ def _mldp_text() -> Iterator[Trial]:
         "mldp-text", "known/truncated_gumbel", _METRIC, 2.0, "truncated Gumbel, known words",
         impossible="it cannot be made on Python 3.11 or newer",
     )  # fmt: skip
-    yield Trial(
-        "mldp-text", "known/mahalanobis", stretched("plain", 2.0, 0.2, 0.0), 2.0, "Mahalanobis, known words"
-    )
+    yield Trial("mldp-text", "known/mahalanobis", stretched("plain", 2.0, 0.2, 0.0), 2.0, "Mahalanobis, known words")
     yield Trial(
         "mldp-text", "known/multivariate_calibrated", {**_METRIC, "forked": True}, 2.0, "CMP in forked workers",
         because=_INHERITED,
@@ -155,9 +151,7 @@ def _pypantera() -> Iterator[Trial]:
         "Each word is replaced by one of its own few nearest words, with scores scaled by word: what one word can "
         "become, another cannot."
     )
-    bottom = (
-        "Where a word beyond the threshold should be drawn, drawing fails, and the input is returned instead."
-    )
+    bottom = "Where a word beyond the threshold should be drawn, drawing fails, and the input is returned instead."
     yield Trial("pypantera", "CMP", _METRIC, 2.0, "CMP")
     yield Trial(
         "pypantera",
@@ -177,9 +171,7 @@ def _pypantera() -> Iterator[Trial]:
         ("TEM-half", "TEM, beta = 0.5", _METRIC, bottom),
     ):
         yield Trial("pypantera", mechanism, claim, 2.0, title, because=because)
-    yield Trial(
-        "pypantera", "CMP", {**_METRIC, "forked": True}, 2.0, "CMP in forked workers", because=_INHERITED
-    )
+    yield Trial("pypantera", "CMP", {**_METRIC, "forked": True}, 2.0, "CMP in forked workers", because=_INHERITED)
 
 
 def _dp_diffractor() -> Iterator[Trial]:

@@ -8,7 +8,9 @@ def main() -> None:
     from publius.files.child import forget_foreign_folders
 
     forget_foreign_folders()  # before any library is imported
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread is part of a vector's value; workers divide the work
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # one thread is part of a vector's value; workers divide the work
     from publius.cli import main as run
 
     run()

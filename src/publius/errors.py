@@ -114,9 +114,7 @@ def place_of(error: BaseException) -> str:
         frame = frame.tb_next
     if frame is None:
         return f"{type(error).__name__} at unknown place"
-    return (
-        f"{type(error).__name__} at {os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}"
-    )
+    return f"{type(error).__name__} at {os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}"
 
 
 def how_many(count: float, one: str, more: str = "") -> str:

@@ -26,17 +26,9 @@ def on_the_path(monkeypatch):
 
 
 def claim_file(folder, **more):
-    values = {
-        "unit": "word",
-        "epsilon": toys.EPSILON,
-        "vocabulary": toys.WORDS,
-        "vectors": toys.VECTORS,
-        **more,
-    }
+    values = {"unit": "word", "epsilon": toys.EPSILON, "vocabulary": toys.WORDS, "vectors": toys.VECTORS, **more}
     path = folder / "claim.toml"
-    path.write_text(
-        "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items() if value is not None)
-    )
+    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items() if value is not None))
     return path
 
 
@@ -79,8 +71,7 @@ def test_a_broken_target_is_refuted_and_the_case_shows_it_again(run, tmp_path, n
 @pytest.mark.parametrize(("name", "verdict"), [("sound", "not-refuted"), ("scale_off_by_three", "refuted")])
 def test_recorded_outputs_are_judged(run, tmp_path, name, verdict):
     lines = [
-        {"input": word, "outputs": [getattr(toys, name)(word, seed) for seed in range(3000)]}
-        for word in toys.WORDS
+        {"input": word, "outputs": [getattr(toys, name)(word, seed) for seed in range(3000)]} for word in toys.WORDS
     ]
     (tmp_path / "draws.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     code, out, err = run(
@@ -131,9 +122,7 @@ def test_the_court_has_ten_mechanisms_of_three_tools():
 
 
 def test_this_installation_passes(run):
-    code, out, err = run(
-        "audit", "--mechanism", "laplace", "--mechanism", "exponential", "--seed", 1, "--json"
-    )
+    code, out, err = run("audit", "--mechanism", "laplace", "--mechanism", "exponential", "--seed", 1, "--json")
     found = json.loads(out)
     assert (code, found["passed"]) == (0, True), err
     assert all(each.passed for each in check.checks())

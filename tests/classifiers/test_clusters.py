@@ -101,9 +101,7 @@ def test_several_groups_are_not_guessed(clusters, counts, tmp_path):
     for field in ("a", "b"):
         folder = tmp_path / "classifier" / field
         folder.mkdir(parents=True)
-        write_summary_classifier(
-            folder, classifier=clusters, field=field, labels=GROUPS, counts=counts, deviation=1.0
-        )
+        write_summary_classifier(folder, classifier=clusters, field=field, labels=GROUPS, counts=counts, deviation=1.0)
     with pytest.raises(UsageError, match="choose one"):
         load_classifier(tmp_path)
     assert SummaryClassifier.open(tmp_path / "classifier" / "a").name == "a"

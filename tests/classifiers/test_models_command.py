@@ -26,9 +26,7 @@ def public(tmp_path):
 
 
 def test_topics_from_training_to_removal(run, public):
-    code, out, err = run(
-        "models", "train", public, "--label", "topic", "--name", "made", "--author-field", "who"
-    )
+    code, out, err = run("models", "train", public, "--label", "topic", "--name", "made", "--author-field", "who")
     assert code == 0, err
     lines = out.splitlines()
     assert lines[0] == "Trained made (topics) on 160 public texts of 12 authors."
@@ -58,16 +56,12 @@ def test_topics_from_training_to_removal(run, public):
     assert run("models", "remove", "made")[0] == 0
     assert run("models", "remove", "made")[0] == 2
     assert not [
-        each
-        for each in json.loads(run("models", "list", "--json")[1])["classifiers"]
-        if each["name"] == "made"
+        each for each in json.loads(run("models", "list", "--json")[1])["classifiers"] if each["name"] == "made"
     ]
 
 
 def test_clusters_and_metric(run, public):
-    code, out, err = run(
-        "models", "train", public, "--kind", "clusters", "--clusters", 4, "--name", "c", "--json"
-    )
+    code, out, err = run("models", "train", public, "--kind", "clusters", "--clusters", 4, "--name", "c", "--json")
     assert code == 0, err
     assert len(json.loads(out)["labels"]) == 5
     code, out, err = run("models", "train", public, "--kind", "metric", "--label", "topic", "--name", "m")
@@ -80,9 +74,7 @@ def test_clusters_and_metric(run, public):
 def test_a_classifier_taught_by_another(run, public, tmp_path, monkeypatch):
     (tmp_path / "teacher_module.py").write_text(FOREIGN)
     monkeypatch.syspath_prepend(str(tmp_path))
-    code, out, err = run(
-        "models", "train", public, "--like", "python:teacher_module:by_first_word", "--name", "taught"
-    )
+    code, out, err = run("models", "train", public, "--like", "python:teacher_module:by_first_word", "--name", "taught")
     assert code == 0, err
     assert "Agrees with python:teacher_module:by_first_word" in out
     assert load_classifier("taught").labels == ("rest", "river", "other")
@@ -90,17 +82,7 @@ def test_a_classifier_taught_by_another(run, public, tmp_path, monkeypatch):
 
 def test_own_words_and_vectors(run, public, tmp_path):
     (tmp_path / "words.txt").write_text("zqx0k\n")
-    asked = (
-        "models",
-        "train",
-        public,
-        "--label",
-        "topic",
-        "--name",
-        "own",
-        "--words",
-        tmp_path / "words.txt",
-    )
+    asked = ("models", "train", public, "--label", "topic", "--name", "own", "--words", tmp_path / "words.txt")
     assert run(*asked)[0] == 0
     assert any("zqx0k" in load_classifier("own").words(label) for label in load_classifier("own").labels)
     (tmp_path / "v.txt").write_text("tea 1 2 3\nmilk 2 3 4\nriver 0 0 1\n")
@@ -110,8 +92,7 @@ def test_own_words_and_vectors(run, public, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [(), ("--label", "topic", "--like", "made"), ("--kind", "clusters", "--label", "topic")],
+    "arguments", [(), ("--label", "topic", "--like", "made"), ("--kind", "clusters", "--label", "topic")]
 )
 def test_what_is_learned_is_said_once(run, public, arguments):
     assert run("models", "train", public, "--name", "x", *arguments)[0] == 2

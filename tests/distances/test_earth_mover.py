@@ -39,9 +39,7 @@ def unequal(rng):
 def test_pairs_against_two_oracles(embeddings, pairs):
     """Half of equal sizes against the assignment, half of any sizes against a general linear program."""
     for a, b in pairs_of(pairs // 2, equal, 1):
-        assert earth_movers_distance(a, b, embeddings) == pytest.approx(
-            by_assignment(a, b, embeddings), abs=1e-9
-        )
+        assert earth_movers_distance(a, b, embeddings) == pytest.approx(by_assignment(a, b, embeddings), abs=1e-9)
     others = pairs_of(pairs // 2, unequal, 2)
     for start in range(0, len(others), 50):
         some = others[start : start + 50]
@@ -65,9 +63,7 @@ def test_every_solver_gives_the_same(way, embeddings, monkeypatch):
 def test_long_documents(embeddings):
     """Past the size where POT takes over."""
     for a, b in pairs_of(20, lambda rng: (400, 400), 4):
-        assert earth_movers_distance(a, b, embeddings) == pytest.approx(
-            by_assignment(a, b, embeddings), abs=1e-9
-        )
+        assert earth_movers_distance(a, b, embeddings) == pytest.approx(by_assignment(a, b, embeddings), abs=1e-9)
 
 
 def test_manhattan(embeddings):
@@ -130,9 +126,7 @@ def test_the_plan_is_a_flow_of_that_cost(embeddings, a, b):
         for word, count in bag.counts.items():
             mass = math.fsum(move.mass for move in plan.moves if getattr(move, end) == word)
             assert mass == pytest.approx(count / bag.size, abs=1e-12)
-    assert math.fsum(move.mass * move.distance for move in plan.moves) == pytest.approx(
-        plan.distance, abs=1e-12
-    )
+    assert math.fsum(move.mass * move.distance for move in plan.moves) == pytest.approx(plan.distance, abs=1e-12)
     assert all(move.mass > 0 for move in plan.moves)
 
 

@@ -35,9 +35,7 @@ def write_jsonl(path, texts):
 
 
 def write_json(path, texts):
-    path.write_text(
-        json.dumps([{"id": n, "text": each} for n, each in enumerate(texts)], ensure_ascii=False), "utf-8"
-    )
+    path.write_text(json.dumps([{"id": n, "text": each} for n, each in enumerate(texts)], ensure_ascii=False), "utf-8")
 
 
 def write_parquet(path, texts):

@@ -13,8 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "use"))
 def file(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(
-        "id,author,text,region\n"
-        + "".join(f"r{n},a{n},{'long ' * 20 * (n % 2)}text {n},North\n" for n in range(9))
+        "id,author,text,region\n" + "".join(f"r{n},a{n},{'long ' * 20 * (n % 2)}text {n},North\n" for n in range(9))
     )
     return path
 

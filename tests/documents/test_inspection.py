@@ -60,8 +60,7 @@ def test_authors_that_look_like_nobody(table):
 
 
 @pytest.mark.parametrize(
-    "pair",
-    [("0017", "17"), ("17", "17.0"), ("Mary-Ann Lee", "mary ann lee"), ("o'neil", "O’Neil"), ("a_b", "a.b")],
+    "pair", [("0017", "17"), ("17", "17.0"), ("Mary-Ann Lee", "mary ann lee"), ("o'neil", "O’Neil"), ("a_b", "a.b")]
 )
 def test_authors_who_may_be_one_person(table, pair):
     notes = told(table(rows(20, author=lambda n: pair[n] if n < 2 else f"x{chr(97 + n)}")))
@@ -152,8 +151,5 @@ def test_three_lines_before_anything_is_spent(table):
         == "no word of 18 of 18 texts is known to this classifier (languages: en (18))."
     )
     few = look(corpus, lambda text: (10, 6), by="these vectors")[2]
-    assert (
-        few
-        == "a third of the words or more is unknown to these vectors in 18 of 18 texts (languages: en (18))."
-    )
+    assert few == "a third of the words or more is unknown to these vectors in 18 of 18 texts (languages: en (18))."
     assert look(open_corpus(path, Reading()))[0] == "20 texts."

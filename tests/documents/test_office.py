@@ -45,7 +45,9 @@ def test_word_gives_paragraphs_and_tables_in_order_and_a_merged_cell_once(tmp_pa
 
 
 def test_pages_that_are_pictures_count_as_empty_and_are_said(tmp_path):
-    words = "the court finds that the claim is without merit and dismisses it with costs to the claimant in full as moved"
+    words = (
+        "the court finds that the claim is without merit and dismisses it with costs to the claimant in full as moved"
+    )
     (tmp_path / "a.pdf").write_bytes(pdf_bytes(b"Electronically filed 2026"))
     (tmp_path / "b.pdf").write_bytes(pdf_bytes(words, b"stamp"))
     (tmp_path / "c.pdf").write_bytes(pdf_bytes("short, but text"))
@@ -149,9 +151,8 @@ def test_sheets_that_are_not_one_table_are_offered(tmp_path):
     path = workbook(tmp_path / "a.xlsx", {"North": title, "South": [["text", "n"], ["c", 3]]})
     with pytest.raises(DataError) as error:
         open_corpus(path)
-    assert (
-        "North (names of columns in row 3, 2 rows below); South (names of columns in row 1, 1 rows below)"
-        in str(error.value)
+    assert "North (names of columns in row 3, 2 rows below); South (names of columns in row 1, 1 rows below)" in str(
+        error.value
     )
     assert str(error.value).endswith("--sheet North --header-row 3.")
     assert [each.text for each in open_corpus(path, Reading(sheet=("North",), header_row=3))] == ["a", "b"]
@@ -169,18 +170,13 @@ def test_formulas_without_a_stored_value_are_counted(tmp_path):
 
 
 def bomb(path, name, size=2**31):
-    with (
-        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts,
-        parts.open(name, "w", force_zip64=True) as part,
-    ):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts, parts.open(name, "w", force_zip64=True) as part:
         for _ in range(size // 2**20):
             part.write(b" " * 2**20)
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pdf", "a.eml", "a.html"])
-@pytest.mark.parametrize(
-    "data", [b"", b"PK\3\4 nothing", b"%PDF-1.4 nothing", b"\xff\xfe\x00", bytes(range(256)) * 9]
-)
+@pytest.mark.parametrize("data", [b"", b"PK\3\4 nothing", b"%PDF-1.4 nothing", b"\xff\xfe\x00", bytes(range(256)) * 9])
 def test_a_damaged_document_is_an_empty_text_or_what_can_be_read(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
     (tmp_path / "z.txt").write_text("fine")

@@ -60,9 +60,7 @@ def test_without_quotation_marks_each_line_is_a_row(file):
 
 def test_an_encoding_is_each_rows_own(file):
     rows = ["text,id", "Größe,1", "café,2", "\x81 „so“,3"]
-    path = file(
-        b"\n".join([rows[0].encode(), rows[1].encode(), rows[2].encode("cp1252"), b"\x81 \x84so\x93,3"])
-    )
+    path = file(b"\n".join([rows[0].encode(), rows[1].encode(), rows[2].encode("cp1252"), b"\x81 \x84so\x93,3"]))
     corpus = open_corpus(path)
     assert [each.text for each in corpus] == ["Größe", "café", "\x81 „so“"]
     assert [(note.what[:22], note.count) for note in corpus.notes()] == [("rows that are not UTF-", 2)]
@@ -145,10 +143,7 @@ def test_any_column_may_be_the_author_and_none_must_be(file):
     assert [each.author for each in open_corpus(path, author_field="who")] == [" Ada ", None, "ada", "N/A"]
     assert texts(path, author_field="who", no_author=["n/a,"]) == ["a", "c"]
     kept = open_corpus(path, author_field="who", no_author=["ADA"], id_field="id", fields=["who"])
-    assert [(each.row, each.id, each.fields) for each in kept] == [
-        (0, "2", {"who": ""}),
-        (1, "4", {"who": "N/A"}),
-    ]
+    assert [(each.row, each.id, each.fields) for each in kept] == [(0, "2", {"who": ""}), (1, "4", {"who": "N/A"})]
     assert kept.count() == 2
     assert [len(batch) for batch in kept.batches(1)] == [1, 1]
     with pytest.raises(DataError, match="No column writer"):
@@ -178,9 +173,7 @@ def test_no_value_of_a_line_refuses_it(file, line, expected):
     assert texts(file(data, "data.jsonl")) == ["first", expected, "last"]
 
 
-@pytest.mark.parametrize(
-    "line", ["not json", '{"text": "a"', "[1]", '"a"', "3", "null", '{"text": "a"} {"text": "b"}']
-)
+@pytest.mark.parametrize("line", ["not json", '{"text": "a"', "[1]", '"a"', "3", "null", '{"text": "a"} {"text": "b"}'])
 def test_a_line_that_is_no_object_is_refused_with_its_row(file, line):
     with pytest.raises(DataError, match=r"row 2: .*object a line"):
         texts(file(f'{{"text": "secret"}}\n{line}\n', "data.jsonl"))
@@ -213,9 +206,7 @@ def test_a_column_of_later_rows_alone_is_taken_when_it_is_named(file, name):
         open_corpus(file(data, name), Reading(text_field="id"), author_field="whom")
 
 
-@pytest.mark.parametrize(
-    "data", [[{"text": "a"}, {"text": None}], ["a", ""], {"n": 2, "rows": [{"text": "a"}, {}]}]
-)
+@pytest.mark.parametrize("data", [[{"text": "a"}, {"text": None}], ["a", ""], {"n": 2, "rows": [{"text": "a"}, {}]}])
 def test_a_json_file_holds_a_list(file, data):
     assert texts(file(json.dumps(data, indent=2), "data.json")) == ["a", ""]
 

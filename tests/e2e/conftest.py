@@ -25,10 +25,7 @@ def explorer(embeddings, tmp_path_factory):
     arguments = ["explore", folder, "--port", "0", "--no-browser"]
     environment = {**os.environ, "PUBLIUS_HOME": str(place / "home")}
     with subprocess.Popen(
-        [sys.executable, "-m", "publius", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        env=environment,
-        text=True,
+        [sys.executable, "-m", "publius", *map(str, arguments)], stdout=subprocess.PIPE, env=environment, text=True
     ) as process:
         yield process.stdout.readline().strip(), folder
         process.terminate()
@@ -55,9 +52,7 @@ def page(browser, explorer):
     with browser.new_context() as context:
         found = context.new_page()
         found.add_init_script(WATCH)
-        found.on(
-            "request", lambda each: each.url.startswith((host, "data:", "about:")) or faults.append(each.url)
-        )
+        found.on("request", lambda each: each.url.startswith((host, "data:", "about:")) or faults.append(each.url))
         found.on("pageerror", lambda error: faults.append(str(error)))
         found.goto(address)
         found.wait_for_selector("h1")

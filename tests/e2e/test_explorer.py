@@ -9,9 +9,7 @@ VIEWS = ("start", "document", "word", "epsilon", "compare", "folders")
 def shown(page, view):
     page.click(f"nav [data-view={view}]")
     page.wait_for_selector(f"nav [data-view={view}][aria-current]")
-    page.wait_for_function(
-        "name => document.querySelector('h1').textContent.toLowerCase() === name", arg=view
-    )
+    page.wait_for_function("name => document.querySelector('h1').textContent.toLowerCase() === name", arg=view)
 
 
 def test_typing_draws_anew_and_keeps_the_caret(page, embeddings):
@@ -37,9 +35,7 @@ def test_the_keyboard_reaches_every_view(page):
     page.focus("nav button")
     for view in VIEWS:
         page.keyboard.press("Enter")
-        page.wait_for_function(
-            "name => document.querySelector('h1').textContent.toLowerCase() === name", arg=view
-        )
+        page.wait_for_function("name => document.querySelector('h1').textContent.toLowerCase() === name", arg=view)
         page.keyboard.press("Tab")
 
 

@@ -72,9 +72,7 @@ def test_arrays_are_copied():
     np.testing.assert_array_equal(made.vectors, VECTORS)
 
 
-@pytest.mark.parametrize(
-    "convert", [np.asfortranarray, np.float64, np.ndarray.tolist, lambda a: a.astype(">f4")]
-)
+@pytest.mark.parametrize("convert", [np.asfortranarray, np.float64, np.ndarray.tolist, lambda a: a.astype(">f4")])
 def test_any_real_array_becomes_float32_in_c_order(convert):
     made = Embeddings.from_arrays(WORDS, convert(VECTORS)).vectors
     assert made.dtype == np.float32
@@ -170,8 +168,7 @@ TABLES = st.lists(
     st.text(max_size=6).filter(lambda word: word != UNKNOWN and not word_fault(word)), min_size=1, unique=True
 ).flatmap(
     lambda words: st.tuples(
-        st.just(words),
-        arrays.arrays(np.float32, (len(words), 3), elements=st.floats(-(2.0**56), 2.0**56, width=32)),
+        st.just(words), arrays.arrays(np.float32, (len(words), 3), elements=st.floats(-(2.0**56), 2.0**56, width=32))
     )
 )
 
@@ -188,9 +185,7 @@ def test_any_admissible_table_survives_the_store(tmp_path_factory, table):
 
 def test_opening_ones_own_maps_and_copies_nothing():
     words = [f"w{i}" for i in range(20_000)]
-    folder = (
-        Embeddings.from_arrays(words, np.ones((20_000, 100), np.float32)).save(stored_folder("ones")).folder
-    )
+    folder = Embeddings.from_arrays(words, np.ones((20_000, 100), np.float32)).save(stored_folder("ones")).folder
     tracemalloc.start()
     try:
         opened = Embeddings.open(folder)
@@ -315,12 +310,7 @@ def test_temporary_folders_are_no_names(small, home):
 
 @pytest.mark.parametrize(
     ("file", "name"),
-    [
-        ("GoogleNews-32k.bin.gz", "googlenews-32k"),
-        ("wiki.de.vec", "wiki.de"),
-        ("数据.txt", "embeddings"),
-        ("v", "v"),
-    ],
+    [("GoogleNews-32k.bin.gz", "googlenews-32k"), ("wiki.de.vec", "wiki.de"), ("数据.txt", "embeddings"), ("v", "v")],
 )
 def test_names_from_files(file, name):
     assert name_from(f"/x/{file}") == name

@@ -234,9 +234,7 @@ def test_memory_grows_with_what_is_read_not_with_the_header(rows):
     reader, thread = _through_a_pipe(data)  # of unknown size, so the header cannot be compared with it
     tracemalloc.start()
     try:
-        with pytest.raises(
-            EmbeddingError, match=r"row 100[01].*the file ends here and its header says 999999999999"
-        ):
+        with pytest.raises(EmbeddingError, match=r"row 100[01].*the file ends here and its header says 999999999999"):
             read_vectors(f"/dev/fd/{reader}")
         assert tracemalloc.get_traced_memory()[1] < 40e6
     finally:

@@ -49,9 +49,7 @@ class BytesInNumPy:
 def saturated(points, words):
     """Sums as of processors that add two neighboring products in 16 bits."""
     terms = points.astype(np.int32)[:, :, None] * words.astype(np.int32)[None]
-    terms = np.concatenate(
-        [terms, np.zeros((len(points), terms.shape[1] % 2, terms.shape[2]), np.int32)], axis=1
-    )
+    terms = np.concatenate([terms, np.zeros((len(points), terms.shape[1] % 2, terms.shape[2]), np.int32)], axis=1)
     pairs = (terms[:, ::2] + terms[:, 1::2]).clip(-(2**15), 2**15 - 1)
     return pairs.sum(axis=1) - ZERO * words.astype(np.int32).sum(axis=0)
 
@@ -308,9 +306,7 @@ print(len(os.listdir("/proc/self/task")) - before, sockets, os.listdir(os.enviro
 """
 
 
-@pytest.mark.skipif(
-    not Path("/proc/self/task").exists(), reason="the system does not tell its threads in /proc"
-)
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not tell its threads in /proc")
 def test_the_library_has_no_thread_no_socket_and_no_file(tmp_path, monkeypatch):
     pytest.importorskip("onnxruntime", reason="the extra onnxruntime is not installed")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -507,11 +503,7 @@ def test_wrong_products_are_caught(use_device, spoil):
 
 def test_a_dropped_dimension_is_caught_whichever_it_is(use_device):
     for dropped in (0, 37, 5000):
-        use_device(
-            product=lambda some, others, at=dropped: (
-                np.matmul(some, others) - np.outer(some[:, at], others[at])
-            )
-        )
+        use_device(product=lambda some, others, at=dropped: np.matmul(some, others) - np.outer(some[:, at], others[at]))
         vectors = np.ones((20, 6000), np.float32)
         with pytest.raises(PubliusError, match="wrong or rounded"):
             NearestWords(vectors, DEVICE)

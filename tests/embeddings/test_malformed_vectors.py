@@ -175,9 +175,7 @@ def test_a_full_disk_leaves_nothing(tmp_path, home, monkeypatch):
         raise OSError(28, "")
 
     monkeypatch.setattr(np.lib.format, "write_array_header_1_0", fail)
-    code, message = refused(
-        lambda: Embeddings.from_file(tmp_path / "v.txt").save(home / "embeddings" / "full")
-    )
+    code, message = refused(lambda: Embeddings.from_file(tmp_path / "v.txt").save(home / "embeddings" / "full"))
     assert code == 74
     assert "no space left on device; free some space" in message
     assert not [path for path in home.rglob("*") if path.is_file()], "an empty private store at most"

@@ -23,15 +23,10 @@ def exact_nearest(vectors, points):
     for start in range(0, len(points), 1000):
         block = points[start : start + 1000]
         squares = ((block[:, None, :] - vectors[None, :, :]) ** 2).sum(axis=2)
-        limit = (
-            squares.min(axis=1) * (1 + 1e-9)
-            + 1e-12 * (np.abs(block).max(axis=1) + np.abs(vectors).max()) ** 2
-        )
+        limit = squares.min(axis=1) * (1 + 1e-9) + 1e-12 * (np.abs(block).max(axis=1) + np.abs(vectors).max()) ** 2
         for row, (z, near) in enumerate(zip(block, squares <= limit[:, None], strict=True)):
             candidates = np.flatnonzero(near)
-            answer[start + row] = (
-                candidates[0] if len(candidates) == 1 else _first_exact(vectors, z, candidates)
-            )
+            answer[start + row] = candidates[0] if len(candidates) == 1 else _first_exact(vectors, z, candidates)
     return answer
 
 
@@ -168,17 +163,13 @@ def test_one_word_and_no_points():
     assert search.nearest(np.zeros((0, 4))).tolist() == []
 
 
-@pytest.mark.parametrize(
-    "points", [np.zeros((2, 3)), np.zeros(4), np.full((1, 4), np.nan), np.full((1, 4), np.inf)]
-)
+@pytest.mark.parametrize("points", [np.zeros((2, 3)), np.zeros(4), np.full((1, 4), np.nan), np.full((1, 4), np.inf)])
 def test_points_that_do_not_fit_are_refused(points):
     with pytest.raises(DataError):
         NearestWords(vocabulary(5, 4)).nearest(points)
 
 
-@pytest.mark.parametrize(
-    "vectors", [np.zeros((0, 3)), np.zeros((3, 0)), np.zeros(3), np.full((2, 2), np.nan)]
-)
+@pytest.mark.parametrize("vectors", [np.zeros((0, 3)), np.zeros((3, 0)), np.zeros(3), np.full((2, 2), np.nan)])
 def test_vectors_that_are_no_vocabulary_are_refused(vectors):
     with pytest.raises(DataError):
         NearestWords(vectors.astype(np.float32))

@@ -61,11 +61,7 @@ OPENING = {
     "meta is not JSON": (content("meta.json", b"{"), "meta.json' is not JSON", AGAIN),
     "meta is not UTF-8": (content("meta.json", b'{"a": "\xff"}'), "meta.json' is not JSON", AGAIN),
     "meta is deep": (content("meta.json", DEEP), "meta.json' is not JSON", AGAIN),
-    "meta is long": (
-        content("meta.json", b" " * 2**21),
-        "meta.json' has more than 1048576 bytes",
-        "split it",
-    ),
+    "meta is long": (content("meta.json", b" " * 2**21), "meta.json' has more than 1048576 bytes", "split it"),
     "meta is a list": (content("meta.json", b"[]"), "does not describe a store", AGAIN),
     "other format": (meta(format="other"), "does not describe a store", AGAIN),
     "newer version": (meta(version=2), "version 2 of the store", "this Publius reads 1"),
@@ -82,11 +78,7 @@ OPENING = {
     "dimension too small": (meta(dimension=2), "float32 array of shape (4, 2)", AGAIN),
     "unknown token outside": (meta(unknown_index=4), "unknown_index is missing or wrong", AGAIN),
     "unknown token negative": (meta(unknown_index=-1), "unknown_index is missing or wrong", AGAIN),
-    "tokenizer of the future": (
-        meta(tokenizer="other"),
-        "its tokenizer 'other' is not known",
-        "this Publius",
-    ),
+    "tokenizer of the future": (meta(tokenizer="other"), "its tokenizer 'other' is not known", "this Publius"),
     "source is a list": (meta(source=[]), "source is missing or wrong", AGAIN),
     "another key": (meta(extra=1), "a key too many is missing or wrong", AGAIN),
     "a word missing": (words(*WORDS[:3]), "3 whole lines, and meta.json says 4", AGAIN),
@@ -133,18 +125,10 @@ def other_place(folder):
 
 
 VERIFYING = {
-    "a number changed": (
-        vectors(npy(np.nextafter(VECTORS, np.float32(9)))),
-        "digest does not match",
-        "import",
-    ),
+    "a number changed": (vectors(npy(np.nextafter(VECTORS, np.float32(9)))), "digest does not match", "import"),
     "a word changed": (words("The", *WORDS[1:]), "digest does not match", "import"),
     "digest changed": (meta(sha256="0" * 64), "digest does not match", "import"),
-    "forged, a word again": (
-        forged(["the", "the", "c", "d"]),
-        "row 2: a word that stood before",
-        "leave the row out",
-    ),
+    "forged, a word again": (forged(["the", "the", "c", "d"]), "row 2: a word that stood before", "leave the row out"),
     "forged, NaN": (forged(array=FORGED), "row 1: NaN", "leave the row out"),
     "forged, squares overflow": (forged(array=VECTORS * 1e30), "row 1: a vector longer", "leave the row out"),
     "unknown token moved": (other_place, "the unknown token's place is not as computed", "import"),

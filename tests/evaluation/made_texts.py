@@ -20,8 +20,7 @@ def authors_texts(authors=12, each=4, topics=2, words=30, habit=0.3, seed=1, voc
         topic = author % topics
         for _ in range(each):
             chosen = [
-                pool[rng.choice(own) if rng.random() < habit else rng.choice(topical[topic])]
-                for _ in range(words)
+                pool[rng.choice(own) if rng.random() < habit else rng.choice(topical[topic])] for _ in range(words)
             ]
             texts.append(Text(len(texts), " ".join(chosen), f"author {author}", f"topic {topic}"))
     return texts

@@ -20,12 +20,7 @@ from publius.evaluation.attackers import (
     scores_of,
     told_of,
 )
-from publius.evaluation.attackers.informed import (
-    EstimatedTransition,
-    ExactTransition,
-    Informed,
-    transition_of,
-)
+from publius.evaluation.attackers.informed import EstimatedTransition, ExactTransition, Informed, transition_of
 from publius.evaluation.attackers.koppel import Koppel, inner_grams
 from publius.evaluation.attackers.likelihood import Likelihood
 from publius.evaluation.attackers.transport import Transport
@@ -63,10 +58,7 @@ def test_ties_count_by_expectation():
 
 def test_names_are_checked_with_the_way_out():
     assert checked_names(()) == STANDARD
-    assert checked_names(["koppel:least_words=400", "adaptive-words"]) == (
-        "koppel:least_words=400",
-        "adaptive-words",
-    )
+    assert checked_names(["koppel:least_words=400", "adaptive-words"]) == ("koppel:least_words=400", "adaptive-words")
     with pytest.raises(UsageError, match="letters"):
         checked_names(["svm"])
     with pytest.raises(UsageError, match="no parameter 'words'"):
@@ -182,9 +174,7 @@ def test_transport_finds_the_nearest_texts_as_all_distances_would(embeddings):
     texts = [[vocabulary[n] for n in rng.integers(0, 60, size)] for size in rng.integers(8, 20, 25).tolist()]
     asked = [[vocabulary[n] for n in rng.integers(0, 60, 12)] for _ in range(4)]
     model = Transport(embeddings).fit([joined(t) for t in texts], [f"a{n % 5}" for n in range(25)])
-    table = pairwise_distances(
-        [Bag(t) for t in asked], embeddings, "euclidean", others=[Bag(t) for t in texts]
-    )
+    table = pairwise_distances([Bag(t) for t in asked], embeddings, "euclidean", others=[Bag(t) for t in texts])
     for row, found in zip(table, model.nearest([joined(t) for t in asked], 5), strict=True):
         best = np.argsort(row)[:5]
         assert [place for _, place in found] == best.tolist()
@@ -219,9 +209,7 @@ def test_words_with_blanks_stay_whole():
 
 def test_informed_pushes_each_authors_words_through_the_kernel():
     kernel = Small(1.0)
-    model = Informed(ExactTransition(kernel), LINE, prior_words=0.0).fit(
-        ["north north east", "west"], ["x", "y"]
-    )
+    model = Informed(ExactTransition(kernel), LINE, prior_words=0.0).fit(["north north east", "west"], ["x", "y"])
     pushed = np.array([[2 / 3, 1 / 3, 0, 0], [0, 0, 0, 1]]) @ kernel.rows
     expected = np.log(0.999 * pushed + 0.001 * pushed.mean(axis=0))
     np.testing.assert_allclose(model.log_shares_, expected)

@@ -26,9 +26,7 @@ WORDS = LINE.vocabulary
 
 
 def texts_of(rows):
-    return [
-        Text(n, " ".join(words), f"a{author}", f"t{topic}") for n, (words, author, topic) in enumerate(rows)
-    ]
+    return [Text(n, " ".join(words), f"a{author}", f"t{topic}") for n, (words, author, topic) in enumerate(rows)]
 
 
 def evaluation_of(texts, epsilon, attackers, folds=3):
@@ -41,9 +39,7 @@ def prepared(texts, epsilon, attackers):
     """An evaluation as far as it is before it counts, and what one setting makes of the texts, without draws."""
     evaluation, words = evaluation_of(texts, epsilon, attackers)
     protected = Protected(Setting("small", epsilon), words, 0)
-    protected.__dict__["lifted"] = type(
-        "Lifted", (), {"guarantee": type(protected.kernel.guarantee)(3 * epsilon)}
-    )()
+    protected.__dict__["lifted"] = type("Lifted", (), {"guarantee": type(protected.kernel.guarantee)(3 * epsilon)})()
     data = evaluation.data
     evaluation._known = [words.words(t.text) for t in (*data.known, *data.teaching)]
     evaluation._known_texts = [joined(each) for each in evaluation._known]
@@ -71,9 +67,7 @@ def expected(evaluation, protected, name, bags, law, copies):
             if text.fold == fold:
                 at = np.full(len(strings), place)
                 for told in found:
-                    named = evaluation._named(
-                        model, "author", classes, scores.copy(), learned, at, told_topic=told
-                    )
+                    named = evaluation._named(model, "author", classes, scores.copy(), learned, at, told_topic=told)
                     found[told][place] = law[place] @ named
     return found
 
@@ -93,8 +87,7 @@ def test_no_attacker_exceeds_the_ceiling_of_who_is_told_as_much(found, epsilon):
     assume(len(several) > 1)
     evaluation, protected = prepared(list(unique), epsilon, ATTACKERS)
     learned = [
-        len({evaluation.data.known[n].author for n in evaluation._learned(f, "author")})
-        for f in evaluation.data.folds
+        len({evaluation.data.known[n].author for n in evaluation._learned(f, "author")}) for f in evaluation.data.folds
     ]
     assume(min(learned) > 1)
     data = evaluation.data
@@ -207,10 +200,7 @@ def test_label_figures_are_what_a_simulation_finds():
         right.append(np.mean([labels[k] == t for k, t in zip(drawn, topics, strict=True)]))
         picked.append(
             np.mean(
-                [
-                    (law[:, k] == law[:, k].max())[n] / (law[:, k] == law[:, k].max()).sum()
-                    for n, k in enumerate(drawn)
-                ]
+                [(law[:, k] == law[:, k].max())[n] / (law[:, k] == law[:, k].max()).sum() for n, k in enumerate(drawn)]
             )
         )
     at = [a for a in attempts if a.epsilon == 2.0]
@@ -222,18 +212,14 @@ def test_label_figures_are_what_a_simulation_finds():
         (facts["randomized-response, epsilon 2"]["text_named"]["mean"], picked),
     ):
         assert mean == pytest.approx(np.mean(simulated), abs=4 * np.std(simulated) / 10)
-    assert reader.clear.value == pytest.approx(
-        np.mean([labels[k] == t for k, t in zip(answers, topics, strict=True)])
-    )
+    assert reader.clear.value == pytest.approx(np.mean([labels[k] == t for k, t in zip(answers, topics, strict=True)]))
     assert facts["randomized-response, epsilon 2"]["noise_changes"] == pytest.approx(4 / (math.exp(2) + 4))
 
 
 def test_labels_have_no_seed_and_no_draw():
     answers, authors, topics = np.array([0, 1, 2, 0]), ["a", "b", "a", "c"], ["x", "y", "z", "x"]
     first = evaluate_labels(dataset(answers, authors, topics), ["x", "y", "z", "other"], answers, [1.0, 5.0])
-    assert first == evaluate_labels(
-        dataset(answers, authors, topics), ["x", "y", "z", "other"], answers, [1.0, 5.0]
-    )
+    assert first == evaluate_labels(dataset(answers, authors, topics), ["x", "y", "z", "other"], answers, [1.0, 5.0])
     assert all(each.exact for each in first[0])
 
 

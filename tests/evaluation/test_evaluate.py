@@ -53,9 +53,7 @@ def test_words_are_attacked_clear_and_protected(run, written, words, stored, tmp
         assert each.identified.low <= each.identified.value <= each.identified.high <= 1
         assert each.advantage.value == pytest.approx(each.identified.value - each.baseline.value)
         assert ("topic" in each.told) == ("topic of each text" in each.knows)
-    clear = max(
-        e.identified.value for e in found.attackers if e.epsilon is None and e.judged and e.task == "author"
-    )
+    clear = max(e.identified.value for e in found.attackers if e.epsilon is None and e.judged and e.task == "author")
     weak = [e for e in found.attackers if e.epsilon == 0.5 and e.judged and e.task == "author"]
     assert clear > 0.6
     assert sum(each.identified.value for each in weak) / len(weak) < clear - 0.2
@@ -73,17 +71,7 @@ def test_the_same_command_gives_the_same_numbers(run, written, words, stored, tm
     path = written(authors_texts(authors=6, each=3, vocabulary=words))
     found = []
     for name in ("a", "b"):
-        run(
-            "evaluate",
-            path,
-            "--epsilon",
-            "3",
-            "--attackers",
-            "likelihood,informed",
-            *FEW,
-            "--output",
-            tmp_path / name,
-        )
+        run("evaluate", path, "--epsilon", "3", "--attackers", "likelihood,informed", *FEW, "--output", tmp_path / name)
         found.append(results(tmp_path / name))
     assert found[0].attackers == found[1].attackers
 
@@ -125,9 +113,7 @@ def test_a_grid_with_limits_is_a_calibration(run, written, words, stored, tmp_pa
 
 def test_too_few_authors_are_said_and_nothing_is_attacked(run, written, words, tmp_path):
     path = written(authors_texts(authors=12, each=2, vocabulary=words))
-    code, said, _ = run(
-        "evaluate", path, "--epsilon", "5", "--advantage-at-most", "0.05", "--output", tmp_path / "out"
-    )
+    code, said, _ = run("evaluate", path, "--epsilon", "5", "--advantage-at-most", "0.05", "--output", tmp_path / "out")
     assert code == 3
     assert said.strip() == "Inconclusive: 12 authors tested, about 72 needed."
     assert results(tmp_path / "out").attackers == ()
@@ -196,9 +182,7 @@ def test_labels_are_closed_forms(run, written, classifier, tmp_path):
 
 def test_labels_with_a_limit(run, written, classifier):
     path = written(authors_texts(authors=100, each=1, topics=3))
-    code, said, _ = run(
-        "evaluate", path, "--classifier", classifier, "--epsilon", "1", "--identified-at-most", "0.1"
-    )
+    code, said, _ = run("evaluate", path, "--classifier", classifier, "--epsilon", "1", "--identified-at-most", "0.1")
     assert code in (0, 3)
     assert said.strip().splitlines()[-1].startswith(("PASS", "INCONCLUSIVE"))
 
@@ -211,20 +195,10 @@ def test_texts_as_they_are_are_for_the_curator_alone(run, written, tmp_path):
     out = tmp_path / "out"
     code, said, err = run("evaluate", path, "--as-is", "--output", out)
     assert (code, err) == (0, "")
-    assert (
-        said.strip()
-        .splitlines()[-1]
-        .startswith("As they are, the authors of 32 texts by 8 authors are identified")
-    )
+    assert said.strip().splitlines()[-1].startswith("As they are, the authors of 32 texts by 8 authors are identified")
     found = results(out)
     assert found.as_is
-    assert {each.attacker for each in found.attackers} == {
-        "letters",
-        "words",
-        "likelihood",
-        "delta",
-        "koppel",
-    }
+    assert {each.attacker for each in found.attackers} == {"letters", "words", "likelihood", "delta", "koppel"}
     assert "For the curator alone" in (out / "report.html").read_text()
 
 
@@ -235,9 +209,7 @@ def test_texts_as_they_are_are_for_the_curator_alone(run, written, tmp_path):
 def stories(written, words, tmp_path):
     """Two roles: four texts an author, three known."""
     path = tmp_path / "stories.jsonl"
-    texts = authors_texts(
-        authors=8, each=2, words=50, vocabulary=[*words, "hermione", "harry"] * 2, habit=0.5
-    )
+    texts = authors_texts(authors=8, each=2, words=50, vocabulary=[*words, "hermione", "harry"] * 2, habit=0.5)
     texts = [replace(text, text=f"harry hermione {text.text}") for text in texts]
     path.write_text("".join(
         json.dumps({**row, "role": ("known", "unknown")[n % 2]}) + "\n" for n, row in enumerate(rows(texts))
@@ -245,18 +217,7 @@ def stories(written, words, tmp_path):
     return path
 
 
-PAPER = (
-    "--protocol",
-    "paper",
-    "--stop-words",
-    "none",
-    "--embeddings",
-    "toy",
-    "--attackers",
-    "words",
-    "--workers",
-    1,
-)
+PAPER = ("--protocol", "paper", "--stop-words", "none", "--embeddings", "toy", "--attackers", "words", "--workers", 1)
 
 
 def test_the_papers_table_is_whole(run, stories, stored, tmp_path):
@@ -266,9 +227,7 @@ def test_the_papers_table_is_whole(run, stories, stored, tmp_path):
     assert all(name in said for name in ("SRauth", "SRtopic", "DRauth", "DRtopic"))
     found = results(out)
     assert [(e.epsilon, e.attacker) for e in found.attackers] == [
-        (epsilon, column)
-        for epsilon in (None, 20.0, 1.0)
-        for column in ("SRauth", "SRtopic", "DRauth", "DRtopic")
+        (epsilon, column) for epsilon in (None, 20.0, 1.0) for column in ("SRauth", "SRtopic", "DRauth", "DRtopic")
     ]
     assert found.facts["length"] == 52
     assert found.facts["unknown_words_pass"]
@@ -288,29 +247,14 @@ def test_with_every_word_protected_no_name_passes(run, stories, stored, tmp_path
     for name, more in (("keep", ()), ("unk", ("--unknown", "unk"))):
         run("evaluate", stories, *PAPER, "--epsilon", "0.01", *more, "--output", tmp_path / name)
     first = {name: results(tmp_path / name).facts["first_words"] for name in ("keep", "unk")}
-    protected = {
-        name: " ".join(w for s, w in each.items() if s != "unprotected") for name, each in first.items()
-    }
+    protected = {name: " ".join(w for s, w in each.items() if s != "unprotected") for name, each in first.items()}
     assert {"hermione", "harry"} & set(protected["keep"].split())
     assert not {"hermione", "harry", "<unk>"} & set(protected["unk"].split())
 
 
 def test_koppel_is_judged_by_the_text_before_the_cut_and_at_once(run, stories, stored):
-    good = (
-        "--protocol",
-        "paper",
-        "--stop-words",
-        "none",
-        "--embeddings",
-        "toy",
-        "--workers",
-        1,
-        "--epsilon",
-        "1",
-    )
-    code, _, _ = run(
-        "evaluate", stories, *good, "--length", "20", "--attackers", "words,koppel:least_words=52"
-    )
+    good = ("--protocol", "paper", "--stop-words", "none", "--embeddings", "toy", "--workers", 1, "--epsilon", "1")
+    code, _, _ = run("evaluate", stories, *good, "--length", "20", "--attackers", "words,koppel:least_words=52")
     assert code == 0
     code, _, err = run("evaluate", stories, *good, "--attackers", "words,koppel:least_words=53")
     assert code == 2
@@ -326,30 +270,14 @@ def test_the_papers_table_needs_roles_and_topics(run, written, words, stored):
 
 def test_workers_change_no_number(run, stories, stored, tmp_path):
     for name, count in (("one", 1), ("two", 2)):
-        run(
-            "evaluate",
-            stories,
-            *PAPER[:-1],
-            count,
-            "--epsilon",
-            "5,1",
-            "--draws",
-            "2",
-            "--output",
-            tmp_path / name,
-        )
+        run("evaluate", stories, *PAPER[:-1], count, "--epsilon", "5,1", "--draws", "2", "--output", tmp_path / name)
     assert results(tmp_path / "one").attackers == results(tmp_path / "two").attackers
 
 
 def test_the_unprotected_row_alone(run, stories, stored):
     code, said, _ = run("evaluate", stories, *PAPER, "--epsilon", "none", "--json")
     assert code == 0
-    assert [each["attacker"] for each in json.loads(said)["attackers"]] == [
-        "SRauth",
-        "SRtopic",
-        "DRauth",
-        "DRtopic",
-    ]
+    assert [each["attacker"] for each in json.loads(said)["attackers"]] == ["SRauth", "SRtopic", "DRauth", "DRtopic"]
 
 
 def test_labels_need_no_scikit_learn(written, classifier):
@@ -373,9 +301,7 @@ DATA = Path(os.environ.get("PUBLIUS_TEST_DATA", "absent"))
 
 
 @pytest.mark.long
-@pytest.mark.skipif(
-    not (DATA / "fanfiction").exists(), reason="PUBLIUS_TEST_DATA names no folder of the research data"
-)
+@pytest.mark.skipif(not (DATA / "fanfiction").exists(), reason="PUBLIUS_TEST_DATA names no folder of the research data")
 def test_the_papers_stories_clear(run):
     """Clear text of 20 authors on Google News vectors: what 0.3 and foreign code found (twin: the tests on made stories)."""
     code, said, _ = run(

@@ -9,9 +9,7 @@ from publius.evaluation.statistics import author_mean, authors_needed, clopper_p
 from publius.noise.randomness import seeded_rng
 
 
-@pytest.mark.parametrize(
-    ("correct", "total", "level"), [(0, 12, 0.05), (3, 40, 0.05), (7, 7, 0.01), (50, 100, 0.2)]
-)
+@pytest.mark.parametrize(("correct", "total", "level"), [(0, 12, 0.05), (3, 40, 0.05), (7, 7, 0.01), (50, 100, 0.2)])
 def test_clopper_pearson_is_the_two_tails_of_the_binomial(correct, total, level):
     found = clopper_pearson(correct, total, level)
     low = beta.ppf(level / 2, correct, total - correct + 1) if correct else 0
@@ -35,9 +33,7 @@ def test_gaffke_is_clopper_pearson_where_all_authors_missed():
     assert author_mean([0.0] * 24, [n // 2 for n in range(24)]).high == pytest.approx(
         clopper_pearson(0, 12).high, abs=1e-5
     )
-    assert author_mean([0.0] * 12, range(12), ends=(-1, 1)).high == pytest.approx(
-        clopper_pearson(0, 12).high, abs=1e-5
-    )
+    assert author_mean([0.0] * 12, range(12), ends=(-1, 1)).high == pytest.approx(clopper_pearson(0, 12).high, abs=1e-5)
 
 
 def test_draws_are_no_independent_trials():

@@ -27,8 +27,7 @@ CLEAR_HIT = made(hits(80, 100), setting=CLEAR)
 
 
 @pytest.mark.parametrize(
-    ("found", "answer", "reason"),
-    [(1, "PASS", "within"), (40, "FAIL", "beyond"), (12, "INCONCLUSIVE", "between")],
+    ("found", "answer", "reason"), [(1, "PASS", "within"), (40, "FAIL", "beyond"), (12, "INCONCLUSIVE", "between")]
 )
 def test_the_interval_decides(found, answer, reason):
     (verdict,) = judged([CLEAR_HIT, made(hits(found, 100))], Limits(identified_at_most=0.1))
@@ -37,9 +36,7 @@ def test_the_interval_decides(found, answer, reason):
 
 
 def test_clear_text_that_passes_shows_nothing():
-    (verdict,) = judged(
-        [made(hits(1, 100), setting=CLEAR), made(hits(1, 100))], Limits(identified_at_most=0.1)
-    )
+    (verdict,) = judged([made(hits(1, 100), setting=CLEAR), made(hits(1, 100))], Limits(identified_at_most=0.1))
     assert (verdict.answer, verdict.reason) == ("INCONCLUSIVE", "clear-passes")
 
 
@@ -114,8 +111,7 @@ def test_a_false_fail_is_rare_with_several_limits_attackers_and_settings():
         for epsilon in (1.0, 2.0):
             setting = Setting("laplace", epsilon)
             attempts += [
-                made((rng.random(50) < 0.2).astype(float), setting=setting, attacker=name)
-                for name in ("a", "b", "c")
+                made((rng.random(50) < 0.2).astype(float), setting=setting, attacker=name) for name in ("a", "b", "c")
             ]
             attempts.append(made((rng.random(50) < 0.8).astype(float), setting=setting, task="topic"))
         failed += any(v.answer == "FAIL" for v in judged(attempts, limits))

@@ -62,9 +62,7 @@ def test_no_line_decides_how_others_are_read(tmp_path, first):
 )  # fmt: skip
 def test_the_author_and_the_text_never_leave(run, tmp_path, monkeypatch, field, more):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.jsonl").write_text(
-        json.dumps({"status": "open", "author": "Ann", "user": {"name": "Ann"}}) + "\n"
-    )
+    (tmp_path / "a.jsonl").write_text(json.dumps({"status": "open", "author": "Ann", "user": {"name": "Ann"}}) + "\n")
     code, _, err = run(
         "label", "a.jsonl", "--field", "status", "--labels", "open,closed", "--author-field", field,
         "--documents-per-author", 1, "--output", "out", *more,
@@ -234,21 +232,15 @@ _SOURCE = pa.array(["open", "canary"]).dictionary_encode()
 _NESTED = {
     "list of categories": pa.ListArray.from_arrays([0, 1, 2], _SOURCE),
     "struct of categories": pa.StructArray.from_arrays([_SOURCE], ["a"]),
-    "beneath a null": pa.StructArray.from_arrays(
-        [pa.array(["open", "canary"])], ["a"], mask=pa.array([False, True])
-    ),
-    "metadata": pa.array(
-        [{"a": 1}, {"a": 2}], pa.struct([pa.field("a", pa.int8(), metadata={"note": "canary"})])
-    ),
+    "beneath a null": pa.StructArray.from_arrays([pa.array(["open", "canary"])], ["a"], mask=pa.array([False, True])),
+    "metadata": pa.array([{"a": 1}, {"a": 2}], pa.struct([pa.field("a", pa.int8(), metadata={"note": "canary"})])),
 }
 
 
 @pytest.mark.parametrize("column", _NESTED)
 def test_a_kept_column_brings_nothing_of_its_source(column):
     table = pa.table({"text": ["open", "closed"], "kept": _NESTED[column]})
-    drawn = publius.protect_table(
-        table if column == "beneath a null" else table.slice(0, 1), _sure(), keep="kept"
-    )
+    drawn = publius.protect_table(table if column == "beneath a null" else table.slice(0, 1), _sure(), keep="kept")
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, drawn.schema) as writer:
         writer.write_table(drawn)

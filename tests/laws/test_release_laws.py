@@ -200,8 +200,6 @@ def test_an_output_that_is_there_and_a_run_at_work_are_refused(tmp_path):
     with pytest.raises(UsageError, match="not empty"):
         subject.run(source, tmp_path / "out")
     with pytest.raises(UsageError, match="needs --author-field"):
-        publius.protect_corpus(
-            publius.open_corpus(source), subject.mechanism(), tmp_path / "b", documents_per_author=1
-        )
+        publius.protect_corpus(publius.open_corpus(source), subject.mechanism(), tmp_path / "b", documents_per_author=1)
     assert content(tmp_path / "out") == before
     assert sorted(os.listdir(tmp_path)) == ["in.jsonl", "out"]

@@ -99,10 +99,14 @@ def test_rule_05_no_text_refuses_or_drops_anything(subject, tmp_path):
         "word " * 20_000, 1e300, float("nan"),
     ]  # fmt: skip
     path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"id": str(n), "author": "A", "text": text}) + "\n" for n, text in enumerate(odd)))
+    path.write_text(
+        "".join(json.dumps({"id": str(n), "author": "A", "text": text}) + "\n" for n, text in enumerate(odd))
+    )
     result = subject.run(path, tmp_path / "out")
     assert result.manifest.documents == len(odd)
-    (tmp_path / "latin.csv").write_bytes('id,author,text\n1,A,caf\xe9\n2,B,"say ""no"", twice"\n3,C,\n'.encode("cp1252"))
+    (tmp_path / "latin.csv").write_bytes(
+        'id,author,text\n1,A,caf\xe9\n2,B,"say ""no"", twice"\n3,C,\n'.encode("cp1252")
+    )
     assert subject.run(tmp_path / "latin.csv", tmp_path / "latin").manifest.documents == 3
 
 
@@ -175,7 +179,9 @@ def test_rule_09_one_account_for_each_person(tmp_path):
     ledger = publius.Ledger.create(tmp_path / "ledger", budget=10, unit="epsilon")
     path = tmp_path / "in.jsonl"
     names = ["Ada Lovelace", " ada LOVELACE ", "ＡＤＡ Lovelace"]
-    path.write_text("".join(json.dumps({"id": str(n), "author": name, "text": "river"}) + "\n" for n, name in enumerate(names)))
+    path.write_text(
+        "".join(json.dumps({"id": str(n), "author": name, "text": "river"}) + "\n" for n, name in enumerate(names))
+    )
     LABELS.run(path, tmp_path / "out", ledger=ledger)
     assert ledger.account("Ada Lovelace").spent == 6
     table = {"text": ["river"], "author": ["ADA LOVELACE"]}
@@ -195,7 +201,9 @@ def summarized(source, output, *, documents_per_author=1, **more):
     return summarize_corpus(publius.open_corpus(source, author_field="author"), summary, output, force=True, **more)
 
 
-def test_rule_10_the_order_is_independent_and_shuffling_is_said_without_ids_and_kept_fields_alone(tmp_path, monkeypatch):
+def test_rule_10_the_order_is_independent_and_shuffling_is_said_without_ids_and_kept_fields_alone(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(draft, "entropy", lambda: bytes(range(32)))
     mechanism = publius.RandomizedResponse(publius.Values(["river", "market"]), epsilon=1)
     source = corpus_file(tmp_path, documents=3000)
@@ -230,17 +238,23 @@ def test_rule_12_kept_columns_leave_by_value_and_the_author_never(tmp_path):
     from pyarrow import parquet
 
     groups = pa.array(["seen", "unseen secret"] * 10).dictionary_encode().slice(0, 20)
-    table = pa.table({"text": ["river"] * 20, "author": ["Ada"] * 20, "group": groups}).filter(pa.array([True, False] * 10))
+    table = pa.table({"text": ["river"] * 20, "author": ["Ada"] * 20, "group": groups}).filter(
+        pa.array([True, False] * 10)
+    )
     found = publius.protect_table(table, values(), keep="group")
     assert found.column_names == ["id", "label", "group"]
     assert found.column("group").type == pa.string()
     parquet.write_table(found, tmp_path / "t.parquet")
     assert b"unseen secret" not in (tmp_path / "t.parquet").read_bytes()
     for subject in SUBJECTS[:3]:
-        subject.run(corpus_file(tmp_path), tmp_path / subject.name, leaving=Leaving(keep=("year",)), documents_per_author=1)
+        subject.run(
+            corpus_file(tmp_path), tmp_path / subject.name, leaving=Leaving(keep=("year",)), documents_per_author=1
+        )
         manifest = made_here(tmp_path / subject.name)
         assert manifest.kept == ("year",)
-        assert all(author.encode() not in each for author in AUTHORS for each in content(tmp_path / subject.name).values())
+        assert all(
+            author.encode() not in each for author in AUTHORS for each in content(tmp_path / subject.name).values()
+        )
 
 
 def test_rule_13_numbers_round_to_the_safe_side_and_a_local_epsilon_above_20_is_refused(tmp_path):

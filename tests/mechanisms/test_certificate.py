@@ -72,9 +72,7 @@ def test_words_that_nearly_coincide_are_never_certified_too_low(metric, truncati
         assert true <= constant.epsilon <= true * (1 + (1e-6 if metric.name == "nameless" else 1e-8))
 
 
-@pytest.mark.parametrize(
-    "make", [Exponential, TruncatedExponential, ProjectedExponential], ids=lambda m: m.name
-)
+@pytest.mark.parametrize("make", [Exponential, TruncatedExponential, ProjectedExponential], ids=lambda m: m.name)
 @pytest.mark.parametrize(("kind", "n"), [("scattered", 1), ("scattered", 3), ("duplicates", 20)])
 def test_calibration_uses_the_epsilon_it_is_given(make, kind, n):
     mechanism = make(vocabulary(kind, n), epsilon=2.0)
@@ -86,9 +84,7 @@ def test_the_worst_pair_attains_the_constant():
     mechanism = Exponential(vocabulary("clusters", 10), scale=2.0)
     x, other = mechanism.constant.worst
     logs = mechanism.log_probabilities(np.array([x, other]))
-    distance = mechanism.metric.pairwise(
-        mechanism.embeddings.vectors[[x]], mechanism.embeddings.vectors[[other]]
-    )
+    distance = mechanism.metric.pairwise(mechanism.embeddings.vectors[[x]], mechanism.embeddings.vectors[[other]])
     assert (logs[0, x] - logs[1, x]) / distance[0, 0] == pytest.approx(mechanism.constant.epsilon, rel=1e-11)
 
 
@@ -144,8 +140,7 @@ def test_ties_change_no_constant(monkeypatch, levels):
     """The corners of a cube, and its middles: sums and distances of many points are the same."""
     grid = np.stack(np.meshgrid(*[np.arange(levels)] * (9 if levels == 2 else 5)), axis=-1)
     law = exact.Law(
-        distances(grid.reshape(-1, grid.shape[-1]).astype(np.float64), Euclidean()),
-        np.ones(levels ** grid.shape[-1]),
+        distances(grid.reshape(-1, grid.shape[-1]).astype(np.float64), Euclidean()), np.ones(levels ** grid.shape[-1])
     )
     whole, few = both_ways(monkeypatch, law, 1.1)
     assert (few.epsilon, few.smallest_distance) == (whole.epsilon, whole.smallest_distance)

@@ -15,9 +15,7 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_of_a_public_name_runs(name, capsys):
     tests = [
-        test
-        for test in doctest.DocTestFinder(exclude_empty=True).find(getattr(publius, name), name)
-        if test.examples
+        test for test in doctest.DocTestFinder(exclude_empty=True).find(getattr(publius, name), name) if test.examples
     ]
     assert tests, f"{name} has no example"
     runner = doctest.DocTestRunner()

@@ -36,9 +36,7 @@ def test_between_two_texts(asked, embeddings):
     found = asked("--between", "a.txt", "b.txt", "--epsilon", 2, "--length", 2, "--plan")
     distance = lifted.distance(ONE, OTHER)
     assert (found["distance"], found["exponent"]) == (distance, lifted.bound(distance).exponent)
-    apart = np.linalg.norm(
-        np.subtract(*[embeddings.vectors[embeddings.index(w)] for w in ("nurse", "doctor")])
-    )
+    apart = np.linalg.norm(np.subtract(*[embeddings.vectors[embeddings.index(w)] for w in ("nurse", "doctor")]))
     assert found["distance"] == pytest.approx(apart / 2, rel=1e-6)
     assert (found["plan"][0]["from"], found["plan"][0]["to"]) == ("nurse", "doctor")
     assert "Exponent" in asked("--between", "a.txt", "b.txt", said=True)

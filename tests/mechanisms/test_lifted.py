@@ -70,9 +70,7 @@ def test_a_row_is_drawn_alone_and_order_is_forgotten(embeddings):
     backwards = mechanism.protect([texts[row] for row in range(29, -1, -1)], range(29, -1, -1), key).outcomes
     assert list(backwards) == list(together)[::-1]
     turned = [" ".join(reversed(text.split()[:10])) for text in texts]
-    assert [each.bag for each in mechanism.protect(turned, range(30), key).outcomes] == [
-        each.bag for each in together
-    ]
+    assert [each.bag for each in mechanism.protect(turned, range(30), key).outcomes] == [each.bag for each in together]
     assert all(each.bag.size == 10 and each.label is None and each.words is None for each in together)
 
 
@@ -94,9 +92,7 @@ def exact_law(mechanism, text):
     vocabulary = mechanism.vocabulary
     places, ends = pad_places(vocabulary, mechanism.encoding.stop_words), []
     for place in places.tolist():  # the share of each pad, from the draw itself
-        draws = drawn_pads(
-            vocabulary, mechanism.encoding.stop_words, np.arange(0, 2**32, 2**20, dtype="<u4").tobytes()
-        )
+        draws = drawn_pads(vocabulary, mechanism.encoding.stop_words, np.arange(0, 2**32, 2**20, dtype="<u4").tobytes())
         ends.append((draws == place).mean())
     members = [tuple(row) for row in all_bags(len(kernel), mechanism.length).tolist()]
     bags = bag_kernel(kernel, mechanism.length)
@@ -104,9 +100,7 @@ def exact_law(mechanism, text):
     missing = mechanism.length - len(words)
     for pads in itertools.product(range(len(places)), repeat=missing):
         chance = math.prod(ends[pad] for pad in pads)
-        given = tuple(
-            sorted([*(vocabulary.index(word) for word in words), *(int(places[pad]) for pad in pads)])
-        )
+        given = tuple(sorted([*(vocabulary.index(word) for word in words), *(int(places[pad]) for pad in pads)]))
         law += chance * bags[members.index(given)]
     return law
 
@@ -138,9 +132,7 @@ def test_no_token_tells_how_long_a_document_is(embeddings):
 def test_pads_change_nothing_of_a_document_that_needs_none(embeddings):
     text = sentence(4, 10)
     bags = [
-        Lifted(Laplace(embeddings, epsilon=5.0), 10, stop_words=stops)
-        .protect([text], [3], RunKey.seeded(3))
-        .outcomes
+        Lifted(Laplace(embeddings, epsilon=5.0), 10, stop_words=stops).protect([text], [3], RunKey.seeded(3)).outcomes
         for stops in ("none", "english")  # other pads, the same words
     ]
     assert bags[0] == bags[1]

@@ -58,9 +58,7 @@ def test_documents_are_drawn_together_and_each_as_if_alone(mechanism):
     assert [len(words) for words in together] == [3, 0, 120]
     for words, seed, found in zip(batch, (1, 2, 3), together, strict=True):
         np.testing.assert_array_equal(mechanism.draw([words], [seeded_rng(seed)], threads=1)[0], found)
-        np.testing.assert_array_equal(
-            mechanism.apply(words, mechanism.noise(len(words), seeded_rng(seed))), found
-        )
+        np.testing.assert_array_equal(mechanism.apply(words, mechanism.noise(len(words), seeded_rng(seed))), found)
     assert mechanism.draw([], []) == []
 
 
@@ -241,9 +239,7 @@ class Homebound(Lawful):
 
 class Trusting(Lawful):
     def __init__(self, embeddings, *, epsilon, **given):
-        super().__init__(
-            embeddings, epsilon=epsilon if epsilon == epsilon and 0 < epsilon < 99 else 1.0, **given
-        )
+        super().__init__(embeddings, epsilon=epsilon if epsilon == epsilon and 0 < epsilon < 99 else 1.0, **given)
 
 
 BROKEN = {

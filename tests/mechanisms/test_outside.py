@@ -194,14 +194,11 @@ def test_what_it_raises_is_not_heard(coins, words):
 
 def test_an_output_that_is_no_word_is_refused(coins, words):
     with pytest.raises(PolicyError, match="outside the vocabulary"):
-        Lifted(make_kernel(f"{coins}:Outsider", words, epsilon=3.0), 3).protect(
-            ["river"], [0], RunKey.seeded(1)
-        )
+        Lifted(make_kernel(f"{coins}:Outsider", words, epsilon=3.0), 3).protect(["river"], [0], RunKey.seeded(1))
 
 
 @pytest.mark.parametrize(
-    ("asked", "reason"),
-    [("edge=7", "edge"), ("edge", "NAME=VALUE"), ("rim=1", "takes edge"), ("edge=x", "no value")],
+    ("asked", "reason"), [("edge=7", "edge"), ("edge", "NAME=VALUE"), ("rim=1", "takes edge"), ("edge=x", "no value")]
 )
 def test_a_parameter_that_it_does_not_take_is_refused(coins, words, asked, reason):
     kind = kernel_class(f"{coins}:Coin")

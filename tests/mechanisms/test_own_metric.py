@@ -74,9 +74,7 @@ def test_every_distance_takes_it(embeddings):
     assert transport_plan(a, b, embeddings, largest).distance == pytest.approx(expected)
     assert pairwise_distances([a, b], embeddings, largest)[0, 1] == pytest.approx(expected)
     single = Largest().pairwise(embeddings.vectors[:1], embeddings.vectors[1:2])[0, 0]
-    assert earth_movers_distance(Bag(words[:1]), Bag(words[1:2]), embeddings, Largest()) == pytest.approx(
-        single
-    )
+    assert earth_movers_distance(Bag(words[:1]), Bag(words[1:2]), embeddings, Largest()) == pytest.approx(single)
 
 
 def test_a_function_of_two_single_vectors_is_refused_with_what_it_must_take(embeddings):
@@ -152,8 +150,6 @@ def loud(a, b):
 @pytest.mark.parametrize("metric", [Loud(), loud], ids=["class", "function"])
 def test_what_it_raises_is_not_heard(embeddings, metric):
     words = embeddings.vocabulary[:2]
-    with pytest.raises(
-        PolicyError, match=r"^the metric \S+ failed: DataError at test_own_metric\.py:\d+; "
-    ) as error:
+    with pytest.raises(PolicyError, match=r"^the metric \S+ failed: DataError at test_own_metric\.py:\d+; ") as error:
         earth_movers_distance(Bag(words[:1]), Bag(words[1:]), embeddings, metric)
     assert "between" not in str(error.value)

@@ -126,9 +126,7 @@ def test_what_a_manifest_states_and_a_ledger_is_charged():
     assert mechanism.noise_changes == pytest.approx(3 / (math.exp(0.1) + 3))
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"epsilon": 0}, {"epsilon": 31}, {"epsilon": math.nan}, {"bag": 0}, {"size": 1}]
-)
+@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": 31}, {"epsilon": math.nan}, {"bag": 0}, {"size": 1}])
 def test_numbers_that_do_not_exist_are_refused(wrong):
     with pytest.raises(UsageError):
         labels(**wrong)
@@ -149,9 +147,7 @@ def test_limits_are_the_exact_inverse(n, p, q, size):
     least = (1 - level) / size / 2
     for released in range(n + 1):
         inside = [
-            t
-            for t, law in enumerate(laws)
-            if law[: released + 1].sum() >= least and law[released:].sum() >= least
+            t for t, law in enumerate(laws) if law[: released + 1].sum() >= least and law[released:].sum() >= least
         ]
         found = count_limits([released, *[0] * (size - 2), n - released], q, p, level)[0]
         assert found == ((min(inside), max(inside)) if inside else (n, n) if released > n * p else (0, 0))

@@ -36,9 +36,7 @@ def by_definition(draws, words, uniforms):
 def test_the_fast_draw_is_the_definition(rows, batch, truncation):
     draws = inverse.Inverse(inverse.RowLaw(rows.distances, rows.prior, rows.scale, truncation))
     words, uniforms = batch
-    np.testing.assert_array_equal(
-        draws.draw(words, uniforms)[:400], by_definition(draws, words[:400], uniforms[:400])
-    )
+    np.testing.assert_array_equal(draws.draw(words, uniforms)[:400], by_definition(draws, words[:400], uniforms[:400]))
 
 
 def test_uniforms_at_the_edges_of_cells_are_decided_by_differences(rows, monkeypatch):

@@ -32,9 +32,7 @@ def test_words_are_refused_with_the_reason(embeddings):
             publius.Shuffled(mechanism, documents=100)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"documents": 0}, {"delta": 1.0}, {"documents_per_author": 101}, {"delta": -1}]
-)
+@pytest.mark.parametrize("wrong", [{"documents": 0}, {"delta": 1.0}, {"documents_per_author": 101}, {"delta": -1}])
 def test_numbers_that_do_not_exist_are_refused(wrong):
     with pytest.raises(UsageError):
         _ = publius.Shuffled(labels(), **{"documents": 100} | wrong).guarantee

@@ -61,9 +61,7 @@ def test_a_share_that_is_none_is_refused(embeddings, share):
 def test_a_setting_from_public_words_alone(embeddings):
     found = setting(Lifted(make_kernel("laplace", embeddings, epsilon=2.0), 40))
     assert (found["epsilon"], found["exponent_per_distance"], found["evidence"]) == (2.0, 80.0, "proven")
-    distance = np.linalg.norm(
-        np.subtract(*[embeddings.vectors[embeddings.index(w)] for w in ("nurse", "doctor")])
-    )
+    distance = np.linalg.norm(np.subtract(*[embeddings.vectors[embeddings.index(w)] for w in ("nurse", "doctor")]))
     assert found["nearest_pair"] == pytest.approx(2 * distance, rel=1e-6)
     assert 0 < found["unchanged"] < 1
     assert found["utility"]["probability"] >= 0.5

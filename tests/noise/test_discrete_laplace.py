@@ -220,9 +220,7 @@ def test_probabilities_and_tails(scale):
     assert sum(map(noise.probability, many)) == pytest.approx(1, abs=1e-9)
     for value in (-7, -1, 0, 1, 5):
         assert noise.probability(value) == pytest.approx(exact(scale, value), rel=1e-12)
-        assert noise.above(value) == pytest.approx(
-            sum(noise.probability(z) for z in range(value + 1, many[-1]))
-        )
+        assert noise.above(value) == pytest.approx(sum(noise.probability(z) for z in range(value + 1, many[-1])))
     for width in (0, 1, 9):
         assert noise.beyond(width) == pytest.approx(noise.above(width) + noise.above(width), rel=1e-12)
     spread = math.sqrt(sum(noise.probability(z) * z * z for z in many))

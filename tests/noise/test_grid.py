@@ -36,10 +36,7 @@ def test_the_low_bits_exclude_no_neighbor(epsilon):
     law = EuclideanLaplace(50, epsilon)
     assert excluded(law, law.grid.sum, epsilon) == 0
     assert excluded(law, np.add, epsilon) > 0.1
-    seen = (
-        law.grid.sum(seeded_rng(1).standard_normal((99, 50)), law.sample(seeded_rng(2), 99))
-        / law.grid.spacing
-    )
+    seen = law.grid.sum(seeded_rng(1).standard_normal((99, 50)), law.sample(seeded_rng(2), 99)) / law.grid.spacing
     assert (np.rint(seen) == seen).all()
 
 
@@ -53,9 +50,7 @@ def test_the_grid_is_public_and_cheap(epsilon, dimension, metric):
     assert twice is None or (2 * twice.spacing, twice.loss) == (grid.spacing, grid.loss)
 
 
-@pytest.mark.parametrize(
-    "noise", [EuclideanLaplace(300, 10.0), ManhattanLaplace(300, 10.0), EuclideanLaplace(1, 1e6)]
-)
+@pytest.mark.parametrize("noise", [EuclideanLaplace(300, 10.0), ManhattanLaplace(300, 10.0), EuclideanLaplace(1, 1e6)])
 def test_the_loss_is_what_is_derived(noise):
     """The three costs, each added up exactly; the last from its series, which is below it."""
     n, grid = noise.dimension, noise.grid
@@ -70,9 +65,7 @@ def test_the_loss_is_what_is_derived(noise):
 
 
 @settings(deadline=None)
-@given(
-    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3), st.floats(1e-3, 1e3)
-)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3), st.floats(1e-3, 1e3))
 def test_the_sum_is_exact_and_the_vector_only_moves_it(row, epsilon):
     noise = EuclideanLaplace(3, epsilon)
     grid, drawn = noise.grid, noise.sample(seeded_rng(1), 50)
@@ -81,9 +74,7 @@ def test_the_sum_is_exact_and_the_vector_only_moves_it(row, epsilon):
     for vector, other in zip(seen.ravel(), still.ravel(), strict=True):
         assert (Fraction(vector) / Fraction(grid.spacing)).denominator == 1
         assert abs(other) <= 2.0**40 * grid.spacing
-    exact = [
-        Fraction(a) - Fraction(b) for a, b in zip(seen.ravel().tolist(), still.ravel().tolist(), strict=True)
-    ]
+    exact = [Fraction(a) - Fraction(b) for a, b in zip(seen.ravel().tolist(), still.ravel().tolist(), strict=True)]
     moved = [Fraction(index) * Fraction(grid.spacing) for index in np.tile(place, (50, 1)).ravel().tolist()]
     assert exact == moved
 

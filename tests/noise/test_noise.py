@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from publius.errors import UsageError
-from publius.noise.laplace import (
-    LARGEST_EPSILON,
-    SMALLEST_EPSILON,
-    EuclideanLaplace,
-    ManhattanLaplace,
-    checked_epsilon,
-)
+from publius.noise.laplace import LARGEST_EPSILON, SMALLEST_EPSILON, EuclideanLaplace, ManhattanLaplace, checked_epsilon
 from publius.noise.randomness import seeded_rng, system_rng
 
 ALPHA = 1e-6
@@ -131,29 +125,12 @@ def test_density_ratio_is_at_most_epsilon_times_distance(n):
 def test_truncated_tail_is_tiny_and_grows_with_distance(law, n):
     """R2 asks for less than 2^-106 a word up to epsilon * distance = 10; it holds up to 300 and beyond."""
     noise = law(n, 1.0)
-    assert (
-        0 < noise.truncation_delta(10) < noise.truncation_delta(100) < noise.truncation_delta(300) < 2.0**-500
-    )
+    assert 0 < noise.truncation_delta(10) < noise.truncation_delta(100) < noise.truncation_delta(300) < 2.0**-500
 
 
 @pytest.mark.parametrize(
     "value",
-    [
-        0,
-        -1,
-        float("nan"),
-        float("inf"),
-        -float("inf"),
-        5e-324,
-        1e-200,
-        1e7,
-        10**400,
-        True,
-        "1",
-        None,
-        1j,
-        [1.0],
-    ],
+    [0, -1, float("nan"), float("inf"), -float("inf"), 5e-324, 1e-200, 1e7, 10**400, True, "1", None, 1j, [1.0]],
 )
 def test_unusable_epsilon_is_refused(value):
     with pytest.raises(UsageError, match="epsilon"):

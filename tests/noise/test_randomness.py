@@ -45,8 +45,7 @@ def _unsupported(count):
 
 
 @pytest.mark.parametrize(
-    "source",
-    [_error, _unsupported, lambda count: b"", lambda count: bytes(count - 1), lambda count: bytes(count)],
+    "source", [_error, _unsupported, lambda count: b"", lambda count: bytes(count - 1), lambda count: bytes(count)]
 )
 def test_entropy_failure_aborts(monkeypatch, source):
     monkeypatch.setattr(os, "urandom", source)
@@ -61,9 +60,7 @@ def test_entropy_is_the_operating_systems():
     assert entropy() != entropy()
 
 
-@pytest.mark.parametrize(
-    "make", [system_rng, lambda: seeded_rng(1), RunKey.fresh, lambda: system_rng().bit_generator]
-)
+@pytest.mark.parametrize("make", [system_rng, lambda: seeded_rng(1), RunKey.fresh, lambda: system_rng().bit_generator])
 @pytest.mark.parametrize("leak", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_cannot_be_pickled_or_copied(make, leak):
     with pytest.raises(PolicyError):
@@ -126,9 +123,7 @@ for generator in (system_rng(), RunKey.fresh().rng("a"), seeded_rng(1)):
 
 def test_a_live_generator_starts_anew_after_a_fork():
     """In a process of its own: forking one that runs threads, as a test runner does, can hang by itself."""
-    done = subprocess.run(
-        [sys.executable, "-c", _FORKS], capture_output=True, text=True, timeout=600, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", _FORKS], capture_output=True, text=True, timeout=600, check=True)
     assert len(set(done.stdout.split())) == 12
 
 

@@ -71,9 +71,7 @@ def test_far_normals_follow_the_tail(sign):
 @pytest.mark.parametrize("side", ["upper", "lower"])
 def test_far_gammas_follow_the_tail(shape, side):
     gamma = StandardGamma(shape)
-    value, tail = (
-        (gamma.high * 2, special.gammaincc) if side == "upper" else (gamma.low / 2, special.gammainc)
-    )
+    value, tail = (gamma.high * 2, special.gammaincc) if side == "upper" else (gamma.low / 2, special.gammainc)
     drawn = gamma.sample(FarGenerator(value), COUNT)
     assert stats.kstest(tail(shape, drawn) / BODY, stats.uniform.cdf).pvalue > ALPHA
 

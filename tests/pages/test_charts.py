@@ -87,9 +87,7 @@ def test_a_chart_is_an_image_with_a_title_and_its_numbers_in_words(tmp_path, nam
     found = Balanced(text)
     assert found.open == []
     assert found.wrong == []
-    assert not [
-        each for each in found.attributes if each[1] in ("style", "src", "href") or each[1].startswith("on")
-    ]
+    assert not [each for each in found.attributes if each[1] in ("style", "src", "href") or each[1].startswith("on")]
     svg = re.search("<svg.*?</svg>", text, re.DOTALL)[0]
     assert 'role="img" aria-labelledby="c-t c-d"' in svg
     assert re.search('<title id="c-t">.+</title><desc id="c-d">.*[0-9].*</desc>', svg)

@@ -101,10 +101,7 @@ def test_a_real_row_is_shown_and_long_ones_are_cut(tmp_path):
     row = MADE["100 labels"][1]
     assert '"bag": {"about": 5' in facts_of(labels_of(3), row, None)["row"]
     assert "… 2 more words" in facts_of(labels_of(3), row, None)["row"]
-    assert json.loads(facts_of(labels_of(3), {"id": "1", "label": "x"}, None)["row"]) == {
-        "id": "1",
-        "label": "x",
-    }
+    assert json.loads(facts_of(labels_of(3), {"id": "1", "label": "x"}, None)["row"]) == {"id": "1", "label": "x"}
     assert len(facts_of(labels_of(3), {"id": "1", "text": "x" * 1000}, None)["row"]) < 100
 
 
@@ -185,9 +182,7 @@ def test_numbers_are_rounded_to_the_safe_side():
 @given(st.floats(1e-9, 1e12), st.integers(1, 6))
 def test_a_limit_is_never_rounded_down(value, digits):
     assert float(rounded_up(value, digits).replace(",", "")) >= value
-    assert float(rounded_up(value, digits).replace(",", "")) <= value * (1 + 10.0 ** (1 - digits)) * (
-        1 + 1e-9
-    )
+    assert float(rounded_up(value, digits).replace(",", "")) <= value * (1 + 10.0 ** (1 - digits)) * (1 + 1e-9)
 
 
 def test_commands_repeat_the_settings():
@@ -195,9 +190,7 @@ def test_commands_repeat_the_settings():
         "publius label FILE --field status --labels open,closed --epsilon 7 --keep 'a b' --output FOLDER"
     )
     named = labels_of(
-        3,
-        labels=("a,b", "c", "other"),
-        classifier=msgspec.structs.replace(labels_of(3).classifier, kind="names"),
+        3, labels=("a,b", "c", "other"), classifier=msgspec.structs.replace(labels_of(3).classifier, kind="names")
     )
     assert "--labels '\"a,b\",c'" in command_of(named)
     assert "--length 40 --mechanism laplace --epsilon 10" in command_of(words_of())
@@ -218,9 +211,7 @@ def test_accuracy_is_said_before_and_after_noise(tmp_path):
     page, read_me = pages(tmp_path, *MADE["21 labels"])
     assert "right before noise 75 % (thick line), as released 66 % (bar; 95 % interval)" in side_of(page)
     assert "Right on public texts: 75 % before noise, 66 % as released" in read_me
-    accuracy = msgspec.structs.replace(
-        labels_of(3).classifier.accuracy, by_label={"subject 0": 0.9, "subject 1": 0.6}
-    )
+    accuracy = msgspec.structs.replace(labels_of(3).classifier.accuracy, by_label={"subject 0": 0.9, "subject 1": 0.6})
     facts = msgspec.structs.replace(labels_of(3).classifier, accuracy=accuracy)
     assert "Other&rdquo; is not measured" in side_of(pages(tmp_path, labels_of(3, classifier=facts), None)[0])
 

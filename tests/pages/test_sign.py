@@ -14,6 +14,7 @@ from publius.releases.manifest import ClassifierFacts
 from publius.releases.sign import sign, verify
 from publius.settings import People
 
+WORDS = words_of()
 ROWS = [{"id": str(number), "label": "open"} for number in range(1, 13)]
 
 
@@ -53,7 +54,7 @@ def evaluation(folder, **more):
 
     def attack(name, found, epsilon=10.0, task="author"):
         return {
-            "attacker": name, "knows": "other texts of the authors", "task": task, "epsilon": epsilon, "authors": 120,
+            "attacker": name, "mechanism": WORDS.mechanism, "knows": "other texts of the authors", "task": task, "epsilon": epsilon, "authors": 120,
             "identified": interval(found), "baseline": interval(0.1), "clear": interval(0.7), "more": "is ignored",
         }  # fmt: skip
 
@@ -70,17 +71,14 @@ def evaluation(folder, **more):
         "command": "publius evaluate FILE",
         "attackers": attacks,
         "kind": "words",
+        "public": [{"sha256": WORDS.vocabulary_sha256}],
+        "facts": {name: getattr(WORDS, name) for name in ("length", "metric", "unknown", "stop_words")},
     }
     (folder / "results.json").write_text(json.dumps(facts | more))
     return folder
 
 
-SAID = {
-    "purpose": "research",
-    "recipient": "an institute",
-    "contact": "a@example.org",
-    "review": "2027-12-01",
-}
+SAID = {"purpose": "research", "recipient": "an institute", "contact": "a@example.org", "review": "2027-12-01"}
 
 
 def test_the_curators_page_and_the_recipients(tmp_path, values, private):
@@ -135,10 +133,7 @@ def test_who_was_identified_stands_on_both_pages(tmp_path, words):
     sign(words, curator, evaluation=found, public_page=public)
     for page in (curator, public):
         text = page.read_text()
-        assert (
-            "words: clear 70 % (65 % to 75 %), protected 23 % (18 % to 28 %), baseline 10 % (5 % to 15 %)"
-            in text
-        )
+        assert "words: clear 70 % (65 % to 75 %), protected 23 % (18 % to 28 %), baseline 10 % (5 % to 15 %)" in text
         assert "99 %" not in text.split("Who was identified")[1].split("</figure>")[0]
         assert "50 candidates" in side_of(page)
         assert len(side_of(page).split()) < 600
@@ -157,6 +152,9 @@ def test_who_was_identified_stands_on_both_pages(tmp_path, words):
         ({"as_is": True}, PolicyError, "private texts as they are"),
         ({"attackers": []}, DataError, "no attack on authors at epsilon 10"),
         ({"attackers": 3}, DataError, "is no evaluation"),
+        ({"kind": "labels"}, DataError, "kind, classifier differ"),
+        ({"facts": {"length": 5}}, DataError, "length, metric, unknown, stop_words differ"),
+        ({"public": []}, DataError, "vocabulary_sha256 differ"),
     ],
 )
 def test_evaluations_that_no_page_may_show(tmp_path, words, more, error, said):
@@ -167,7 +165,7 @@ def test_evaluations_that_no_page_may_show(tmp_path, words, more, error, said):
 def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_is_said(tmp_path, words):
     def attack(name, told, found):
         part = {"share": found, "low": 0.0, "high": 1.0}
-        return {"attacker": name, "knows": "", "task": "author", "told": told, "epsilon": 10.0, "identified": part,
+        return {"attacker": name, "mechanism": WORDS.mechanism, "knows": "", "task": "author", "told": told, "epsilon": 10.0, "identified": part,
                 "baseline": part | {"share": 0.34}, "clear": part | {"share": 0.78}}  # fmt: skip
 
     attacks = [
@@ -177,30 +175,21 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
     ]  # fmt: skip
     page = tmp_path / "sign.html"
     sign(
-        words,
-        page,
-        evaluation=evaluation(tmp_path / "found", attackers=attacks),
-        recipient="a lab",
-        purpose="teaching",
+        words, page, evaluation=evaluation(tmp_path / "found", attackers=attacks), recipient="a lab", purpose="teaching"
     )
     said = page.read_text()
     assert [f"{name} ({knows}):" in said for name, knows in (
         ("worst-case", "knows the originals"), ("worst-case", "knows the originals, topics"),
         ("words", "knows other texts, topics"), ("words", "knows other texts"), ("letters", "knows other texts, topics"),
     )] == [True, True, True, True, False]  # fmt: skip
-    assert (
-        "other texts of theirs: 72 % were identified (78 % without noise, 34 % without the row)."
-        in side_of(page)
-    )
+    assert "other texts of theirs: 72 % were identified (78 % without noise, 34 % without the row)." in side_of(page)
     assert "I release these files to a lab for this purpose: teaching ." in side_of(page)
 
 
 def test_labels_need_no_attack(tmp_path):
     release = drawn(tmp_path / "labels", *[MADE["3 labels"][0]], [MADE["3 labels"][1]])
     sign(release, tmp_path / "sign.html")
-    assert "Nothing has to be measured: by proof, a row tells at most its label" in side_of(
-        tmp_path / "sign.html"
-    )
+    assert "Nothing has to be measured: by proof, a row tells at most its label" in side_of(tmp_path / "sign.html")
 
 
 def test_a_summary_is_signed_and_verified(tmp_path):
@@ -265,7 +254,12 @@ def test_the_command_line(tmp_path, run, words):
     assert run("verify", words)[0] == 0
     code, out, _ = run("verify", words, page, "--json")
     assert code == 0
-    assert json.loads(out) == {"files": 4, "here": True, "page": True}
+    assert json.loads(out) == {
+        "files": 4, "here": True, "page": True, "as_signed": True, "promise": verify(words).promise,
+    }  # fmt: skip
+    changed = tmp_path / "changed.html"
+    changed.write_text(page.read_text().replace("research", "selling"))
+    assert run("verify", words, changed)[0] == 1
     other = drawn(tmp_path / "other", labels_of(3), [{"id": "1", "label": "other"}])
     assert run("verify", other, page)[0] == 1
     assert run("verify", words, words / "release.html")[0] == 65

@@ -51,13 +51,9 @@ def test_a_simulation_refutes_the_printed_bound_and_not_ours():
 def test_bounds_against_exact_sums(size, dimension, distance):
     y = 1.5 * size * distance
     shape = size * dimension
-    assert lower_bound(1.5, size, dimension, distance) == pytest.approx(
-        poisson_tail(shape, y), rel=1e-9, abs=1e-40
-    )
+    assert lower_bound(1.5, size, dimension, distance) == pytest.approx(poisson_tail(shape, y), rel=1e-9, abs=1e-40)
     after = poisson_tail(shape, y / 2)
-    assert lower_bound_after_nearest(1.5, size, dimension, distance) == pytest.approx(
-        after, rel=1e-9, abs=1e-40
-    )
+    assert lower_bound_after_nearest(1.5, size, dimension, distance) == pytest.approx(after, rel=1e-9, abs=1e-40)
     paper = poisson_tail(dimension, y)
     assert paper_bound_refuted(1.5, size, dimension, distance) == pytest.approx(paper, rel=1e-9, abs=1e-40)
 

@@ -139,9 +139,7 @@ def test_percentages_that_are_limits_are_never_below(share):
     assert Decimal(percent(share, up=True).split()[0]) >= Decimal(repr(share)) * 100
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(1000, "1,000"), (0.25, "0.25"), (12345.678, "12,346"), (2.0, "2")]
-)
+@pytest.mark.parametrize(("value", "text"), [(1000, "1,000"), (0.25, "0.25"), (12345.678, "12,346"), (2.0, "2")])
 def test_numbers_for_people(value, text):
     assert number(value) == text
 

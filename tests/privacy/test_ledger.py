@@ -43,9 +43,7 @@ def memory(tmp_path):
 
 
 def crowd(*arguments):
-    run = subprocess.run(
-        [sys.executable, CROWD, *map(str, arguments)], capture_output=True, text=True, check=True
-    )
+    run = subprocess.run([sys.executable, CROWD, *map(str, arguments)], capture_output=True, text=True, check=True)
     return run.stdout.strip()
 
 
@@ -55,9 +53,7 @@ def test_an_author_is_charged_up_to_the_budget(ledger):
     assert [(ledger.account(name).spent, ledger.account(name).remaining) for name in "abc"] == [
         (10, 0), (10, 0), (0, 10),
     ]  # fmt: skip
-    with pytest.raises(
-        BudgetError, match=r"an author has 0 of 10 .*Nothing was released and nothing debited"
-    ) as spent:
+    with pytest.raises(BudgetError, match=r"an author has 0 of 10 .*Nothing was released and nothing debited") as spent:
         ledger.spend({"a": Fraction(1, 10**300)})
     assert spent.value.account == "a"
     with pytest.raises(BudgetError, match=r"an author has 10 of 10 .*smaller epsilon"):
@@ -140,9 +136,7 @@ def test_amounts_survive_being_stored(amount):
     assert module._amount_of(module._text(amount), Path("here")) == exact_amount(amount)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "1", "1/0", "-1/2", "2/4", "0/1", "1 /2", "nan", None, 7, "1/" + "1" * 9000]
-)
+@pytest.mark.parametrize("text", ["", "1", "1/0", "-1/2", "2/4", "0/1", "1 /2", "nan", None, 7, "1/" + "1" * 9000])
 def test_stored_amounts_that_are_none_are_refused(text):
     with pytest.raises(DataError):
         module._amount_of(text, Path("here"))
@@ -363,9 +357,7 @@ def mounted(memory, script, *arguments):
     (memory / "folder").mkdir()
     (memory / "mounted").mkdir()
     (memory / "alone").touch()
-    mounts = (
-        'mount --bind "$0/folder" "$0/mounted" && mount --bind "$0/folder/ledger" "$0/alone" && exec "$@"'
-    )
+    mounts = 'mount --bind "$0/folder" "$0/mounted" && mount --bind "$0/folder/ledger" "$0/alone" && exec "$@"'
     Ledger.create(memory / "folder" / "ledger", budget=300)
     run = subprocess.run(
         ["unshare", "--mount", "sh", "-c", mounts, memory, sys.executable, script, *map(str, arguments)],
@@ -392,9 +384,7 @@ def test_a_mount_of_the_file_alone_is_refused(path, ledger, monkeypatch):
     """As far as it can be seen without a mount: by what the system lists as mounted, with its escapes."""
     listed = path.with_name("mount info")
     name = os.fsencode(path.resolve()).replace(b" ", rb"\040")
-    listed.write_bytes(
-        b"22 1 0:21 / /proc rw - proc proc rw\n" + b"36 35 98:0 /x " + name + b" rw - ext4 /dev/a rw\n"
-    )
+    listed.write_bytes(b"22 1 0:21 / /proc rw - proc proc rw\n" + b"36 35 98:0 /x " + name + b" rw - ext4 /dev/a rw\n")
     monkeypatch.setattr("publius.privacy.ledger._MOUNTS", listed)
     with pytest.raises(StorageError, match="mount the folder"):
         ledger.spend({"a": 1})

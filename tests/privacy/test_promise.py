@@ -18,9 +18,7 @@ SUMMARY = {**BASE, "epsilon": 1.0, "authors": 2000, "documents_per_author": 1}
 
 
 def labels(**more):
-    return msgspec.structs.replace(
-        labels_of(21), **({"epsilon": 5.0, "shuffled": None, "author": None} | more)
-    )
+    return msgspec.structs.replace(labels_of(21), **({"epsilon": 5.0, "shuffled": None, "author": None} | more))
 
 
 def test_a_label_states_its_epsilon_and_what_one_row_tells():
@@ -110,19 +108,7 @@ def test_an_experiment_promises_nothing_and_says_why(made):
 
 def test_no_old_word_of_strength_is_said():
     everything = " ".join(
-        promise(made) + meaning(made)
-        for made in (labels(), WordManifest(**WORDS), SummaryManifest(**SUMMARY))
+        promise(made) + meaning(made) for made in (labels(), WordManifest(**WORDS), SummaryManifest(**SUMMARY))
     ).lower()
-    for old in (
-        "nats",
-        "bound",
-        "prototype",
-        "reference",
-        "theme",
-        "crowd",
-        "strong",
-        "moderate",
-        "weak",
-        "floor",
-    ):
+    for old in ("nats", "bound", "prototype", "reference", "theme", "crowd", "strong", "moderate", "weak", "floor"):
         assert old not in everything

@@ -138,9 +138,7 @@ def test_losses_are_rounded_up_and_answers_fall():
         assert shuffling._losses[place] <= max(math.log(ratio) * 1.0003, 2e-7)
     shuffling = Shuffling(3.0, 5, 40)
     epsilons = np.sort(
-        np.concatenate(
-            [np.linspace(0, 3, 700), shuffling._losses[::500], np.nextafter(shuffling._losses[::500], 0)]
-        )
+        np.concatenate([np.linspace(0, 3, 700), shuffling._losses[::500], np.nextafter(shuffling._losses[::500], 0)])
     )
     deltas = [shuffling.delta_at(epsilon) for epsilon in epsilons.tolist()]
     assert all(after <= before * (1 + 1e-12) for before, after in itertools.pairwise(deltas))
@@ -167,9 +165,7 @@ def exact_delta(one, two, epsilon):
     return float(sum(max(Fraction(0), chance - e * two[seen]) for seen, chance in one.items()))
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "factor", "documents"), [(2, 4, 7), (3, 4, 5), (3, 40, 6), (4, 9, 5), (5, 3, 4)]
-)
+@pytest.mark.parametrize(("outcomes", "factor", "documents"), [(2, 4, 7), (3, 4, 5), (3, 40, 6), (4, 9, 5), (5, 3, 4)])
 def test_brute_force_on_small_releases(outcomes, factor, documents):
     """Every sequence of rows is written out; the two documents are any two."""
     laws = [blanket_law(k, documents - 1, outcomes, Fraction(factor)) for k in (0, 1)]
@@ -230,9 +226,7 @@ def test_bins_only_raise_it(monkeypatch, outcomes, bound, documents):
 
 @pytest.mark.long
 def test_a_very_many_documents():
-    epsilons = [
-        Shuffling(5.0, 20, documents).epsilon_at(1e-6) for documents in (100_000, 1_000_000, 4_000_000)
-    ]
+    epsilons = [Shuffling(5.0, 20, documents).epsilon_at(1e-6) for documents in (100_000, 1_000_000, 4_000_000)]
     # Epsilon falls a little faster than the root of n: at a fixed delta a smaller spread is cut nearer its middle.
     assert epsilons[0] / epsilons[1] == pytest.approx(math.sqrt(10), rel=0.1)
     assert epsilons[1] / epsilons[2] == pytest.approx(2, rel=0.07)

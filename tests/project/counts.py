@@ -28,9 +28,7 @@ def help_of(root: Path, *command: str) -> str:
     """The help of a command of the checkout at ``root``, without colours."""
     program = root / ".venv" / "bin" / "publius"
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "TERM": "dumb"}
-    found = subprocess.run(
-        [str(program), *command, "--help"], capture_output=True, text=True, env=environment
-    )
+    found = subprocess.run([str(program), *command, "--help"], capture_output=True, text=True, env=environment)
     return re.sub(r"\x1b\[[0-9;]*m", "", found.stdout)
 
 
@@ -62,9 +60,7 @@ def concepts(root: Path) -> list[str]:
     command = ["demo"] if "preserve" in help_of(root, "demo") else ["start", "--demo"]
     with tempfile.TemporaryDirectory() as folder:
         program = [str(root / ".venv" / "bin" / "publius"), *command, "--output", f"{folder}/demo"]
-        done = subprocess.run(
-            program, capture_output=True, text=True, env={**os.environ, "PUBLIUS_HOME": folder}
-        )
+        done = subprocess.run(program, capture_output=True, text=True, env={**os.environ, "PUBLIUS_HOME": folder})
     told = done.stdout.lower()
     return sorted(term for term in terms if re.search(rf"\b{re.escape(term)}s?\b", told))
 
@@ -72,11 +68,7 @@ def concepts(root: Path) -> list[str]:
 def words(root: Path) -> int:
     """Words of README, SECURITY, CONTRIBUTING, CHANGELOG and the pages of docs that nobody generates."""
     pages = [root / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    pages += [
-        page
-        for page in (root / "docs").rglob("*.md")
-        if "made by" not in page.read_text(encoding="utf-8")[:300]
-    ]
+    pages += [page for page in (root / "docs").rglob("*.md") if "made by" not in page.read_text(encoding="utf-8")[:300]]
     return sum(len(page.read_text(encoding="utf-8").split()) for page in pages if page.exists())
 
 
@@ -90,10 +82,7 @@ def main() -> None:
     print(f"modules of src       {modules:>8,}\nlines of src         {source:>8,}")
     print(f"files of tests       {tests:>8,}\nlines of tests       {checks:>8,}")
     print(f"commands             {len({command[0] for command in every}):>8,}")
-    print(
-        f"options              {sum(counted.values()):>8,}   ",
-        ", ".join(f"{k} {v}" for k, v in counted.items()),
-    )
+    print(f"options              {sum(counted.values()):>8,}   ", ", ".join(f"{k} {v}" for k, v in counted.items()))
     print(f"words of docs        {words(root):>8,}")
     met = concepts(root)
     print(f"concepts             {len(met):>8,}   ", ", ".join(met))

@@ -32,19 +32,13 @@ def run_console(text, folder, run):
     """Commands of ours in this process, which has imported most of it; pipes and others in a shell."""
     commands = re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", text, re.M)
     assert commands, text
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "NO_COLOR": "1",
-    }
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
     for command, expected in commands:
         line = command.replace("\\\n", " ")
         if line.startswith("publius ") and not re.search(r"[|<>;]", line.replace("'", "")):
             code, out, err = run(*shlex.split(line)[1:])
         else:
-            done = subprocess.run(
-                ["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True
-            )
+            done = subprocess.run(["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True)
             code, out, err = done.returncode, done.stdout, done.stderr
         assert code == 0, (line, err)
         assert fits(out + err, expected), (line, out, err)

@@ -30,12 +30,8 @@ def test_help_is_one_screen(command, capsys):
 
 
 def test_options_are_few(capsys):
-    counted = {
-        command: set(re.findall(r"--[a-z][a-z-]+", helped(capsys, command))) - {"--help"} for command in EVERY
-    }
-    assert sum(map(len, counted.values())) <= 300, {
-        " ".join(name): len(found) for name, found in counted.items()
-    }
+    counted = {command: set(re.findall(r"--[a-z][a-z-]+", helped(capsys, command))) - {"--help"} for command in EVERY}
+    assert sum(map(len, counted.values())) <= 300, {" ".join(name): len(found) for name, found in counted.items()}
 
 
 @pytest.mark.parametrize(

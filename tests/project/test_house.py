@@ -59,29 +59,19 @@ def test_every_module_is_in_a_room():
 def test_randomness_comes_from_one_place():
     wrong = []
     for path in FILES:
-        if (
-            room_of(path) == "noise" or path.name == "answering.py"
-        ):  # it seeds the generators of a stranger's mechanism
+        if room_of(path) == "noise" or path.name == "answering.py":  # it seeds the generators of a stranger's mechanism
             continue
         for node in ast.walk(tree(path)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if "random" in names or (
-                isinstance(node, ast.ImportFrom) and node.module in ("random", "numpy.random")
-            ):
+            if "random" in names or (isinstance(node, ast.ImportFrom) and node.module in ("random", "numpy.random")):
                 wrong.append(f"{path.name}:{node.lineno}")
-            if (
-                isinstance(node, ast.Attribute)
-                and node.attr == "random"
-                and ast.unparse(node.value) in ("np", "numpy")
-            ):
+            if isinstance(node, ast.Attribute) and node.attr == "random" and ast.unparse(node.value) in ("np", "numpy"):
                 wrong.append(f"{path.name}:{node.lineno}")
     assert wrong == []
 
 
 def test_no_guard_is_an_assert():
-    wrong = [
-        f"{path.name}:{n.lineno}" for path in FILES for n in ast.walk(tree(path)) if isinstance(n, ast.Assert)
-    ]
+    wrong = [f"{path.name}:{n.lineno}" for path in FILES for n in ast.walk(tree(path)) if isinstance(n, ast.Assert)]
     assert wrong == []
 
 
@@ -109,9 +99,7 @@ def test_no_registry_address_stands_in_a_file():
         path.name
         for path in [*ROOT.glob("*"), *(ROOT / "requirements").glob("*"), *(ROOT / ".ci").glob("*")]
         if path.is_file()
-        and re.search(
-            r"https?://[^\s]*(pypi|pythonhosted|npmjs|debian\.org)", path.read_text("utf-8", "ignore")
-        )
+        and re.search(r"https?://[^\s]*(pypi|pythonhosted|npmjs|debian\.org)", path.read_text("utf-8", "ignore"))
     ]
     assert wrong == []
 

@@ -52,7 +52,12 @@ def test_the_end_of_a_run_is_debit_key_register_rename(tmp_path, monkeypatch):
         monkeypatch.setattr(module, name, called)
     drawn(tmp_path / "out", ledger)
     begin = order.index(("debit", True))
-    assert order[begin : begin + 4] == [("debit", True), ("remove_secret", False), ("note", False), ("place_folder", False)]
+    assert order[begin : begin + 4] == [
+        ("debit", True),
+        ("remove_secret", False),
+        ("note", False),
+        ("place_folder", False),
+    ]
     assert sorted(os.listdir(tmp_path)) == ["out"]
     assert stat.S_IMODE(os.stat(tmp_path / "out").st_mode) & 0o055
 
@@ -68,14 +73,18 @@ def test_a_refused_debit_leaves_nothing(tmp_path):
 def test_a_run_to_be_resumed_keeps_its_key_and_its_pieces(tmp_path):
     keys = []
     for _ in range(2):
-        with pytest.raises(RuntimeError), Draft.open(tmp_path / "out", resume=True, fingerprint=lambda key: "f") as draft:  # noqa: PT012
+        with (
+            pytest.raises(RuntimeError),
+            Draft.open(tmp_path / "out", resume=True, fingerprint=lambda key: "f") as draft,
+        ):  # noqa: PT012
             keys.append(draft.key.expose())
             (draft.work / f"piece{len(keys)}").touch()
             raise RuntimeError
     assert keys[0] == keys[1]
     assert sorted(os.listdir(tmp_path / "out.publius-run" / "pieces")) == ["piece1", "piece2"]
-    with pytest.raises(DataError, match="another input"), Draft.open(
-        tmp_path / "out", resume=True, fingerprint=lambda key: "g"
+    with (
+        pytest.raises(DataError, match="another input"),
+        Draft.open(tmp_path / "out", resume=True, fingerprint=lambda key: "g"),
     ):
         pass
     with pytest.raises(RuntimeError), Draft.open(tmp_path / "out") as draft:  # noqa: PT012  # anew

@@ -110,7 +110,9 @@ def test_a_torn_piece_is_none(tmp_path):
 
 def test_no_rows_make_a_file_all_the_same(tmp_path):
     for format in ("jsonl", "csv", "parquet"):
-        assert rows.write_rows([], tmp_path, KEY, rows=0, kind="labels", format=format, ids=False, labelled=True) is None
+        assert (
+            rows.write_rows([], tmp_path, KEY, rows=0, kind="labels", format=format, ids=False, labelled=True) is None
+        )
     assert (tmp_path / "labels.jsonl").read_bytes() == b""
     assert (tmp_path / "rows.csv").read_bytes() == b"id,label\r\n"
     (tmp_path / "empty").mkdir()

@@ -68,9 +68,7 @@ def test_check_estimator_on_whole_numbers(wide, monkeypatch):
 
 def test_check_estimator_fails_only_where_it_gives_real_numbers(wide):
     def refused(error):
-        return error is not None and (
-            REAL in str(error) or refused(error.__cause__) or refused(error.__context__)
-        )
+        return error is not None and (REAL in str(error) or refused(error.__cause__) or refused(error.__context__))
 
     estimator = BagPrivatizer(epsilon=0.5, length=5, embeddings=wide, feature_names="vocabulary")
     failed = [result for result in checked(estimator) if result["status"] == "failed"]
@@ -98,9 +96,7 @@ def test_without_noise_texts_and_counts_come_out_as_they_are(embeddings):
     vectorizer = CountVectorizer(vocabulary=list(embeddings.vocabulary))
     counts = vectorizer.transform([" ".join(text.split()[:10]) for text in SOME])
     names = vectorizer.get_feature_names_out()
-    quiet = BagPrivatizer(
-        epsilon=1e6, length=10, embeddings=embeddings, feature_names=names, stop_words="none"
-    )
+    quiet = BagPrivatizer(epsilon=1e6, length=10, embeddings=embeddings, feature_names=names, stop_words="none")
     assert (quiet.fit_transform(counts) != counts).nnz == 0
     assert (quiet.fit_transform([" ".join(text.split()[:10]) for text in SOME]) != counts).nnz == 0
 
@@ -142,9 +138,7 @@ def test_a_summary_is_a_classifier(tmp_path):
     np.add.at(counts, ([groups.index(topic) for topic in TOPICS], clusters.answers(TEXTS)), 1)
     folder = tmp_path / "classifier" / "topic"
     folder.mkdir(parents=True)
-    write_summary_classifier(
-        folder, classifier=clusters, field="topic", labels=groups, counts=counts, deviation=1.0
-    )
+    write_summary_classifier(folder, classifier=clusters, field="topic", labels=groups, counts=counts, deviation=1.0)
     found = SummaryClassifier(tmp_path)
     chances = found.predict_proba(["river valley", "??"])
     assert chances.sum(axis=1) == pytest.approx(1)

@@ -23,9 +23,7 @@ class Keywords(Classifier):
         self.kind, self.name = kind, f"toy {kind}"
         self.labels = (*labels, "other")
         self.sha256 = kind[0] * 64
-        self.public = (
-            {"name": self.name, "kind": "texts", "sha256": kind[0] * 64, "licence": None, "trained": None},
-        )
+        self.public = ({"name": self.name, "kind": "texts", "sha256": kind[0] * 64, "licence": None, "trained": None},)
         self.asked = 0
 
     def answers(self, texts):
@@ -47,18 +45,10 @@ class Letters:
 
     @property
     def public(self):
-        return {
-            "name": self.name,
-            "kind": "encoder",
-            "sha256": self.sha256,
-            "licence": None,
-            "trained": "2020-01-01",
-        }
+        return {"name": self.name, "kind": "encoder", "sha256": self.sha256, "licence": None, "trained": "2020-01-01"}
 
     def encode(self, texts):
-        return np.array(
-            [[text.casefold().count(chr(97 + at)) for at in range(26)] for text in texts], np.float32
-        )
+        return np.array([[text.casefold().count(chr(97 + at)) for at in range(26)] for text in texts], np.float32)
 
 
 @pytest.fixture(scope="session")

@@ -137,9 +137,7 @@ def test_an_author_moves_at_most_2k_counts():
         for _ in range(2):
             found = Mentions(2)
             number = int(rng.integers(0, 20))
-            found.add(
-                np.ones(number, np.uint64), rng.integers(0, 9, number), rng.random(number).astype(np.float32)
-            )
+            found.add(np.ones(number, np.uint64), rng.integers(0, 9, number), rng.random(number).astype(np.float32))
             worlds.append(found.counts(9))
         assert abs(worlds[0] - worlds[1]).sum() <= 4
 

@@ -48,9 +48,7 @@ def tables_of(cells):
 
 @functools.cache
 def noise_of(epsilon, per_author):
-    return noisy_table(
-        np.zeros(1, np.int64), epsilon=epsilon, moved=2 * per_author, most=9, rng=seeded_rng(1)
-    ).noise
+    return noisy_table(np.zeros(1, np.int64), epsilon=epsilon, moved=2 * per_author, most=9, rng=seeded_rng(1)).noise
 
 
 def probability(noise, count, value):
@@ -169,17 +167,13 @@ def sample_of_another(rows, key, per_author):
     """B's choice depends on what A wrote."""
     others = RunKey.seeded(zlib.crc32(repr(sorted(row for row in rows if row[0] == "A")).encode()))
     of = {name: [row for row in rows if row[0] == name] for name in "AB"}
-    return np.sort(
-        np.concatenate([cells_of(of["A"], key, per_author), cells_of(of["B"], others, per_author)])
-    )
+    return np.sort(np.concatenate([cells_of(of["A"], key, per_author), cells_of(of["B"], others, per_author)]))
 
 
 def learned_threshold(rows, key, per_author):
     """A text is about x if it is as frequent as the collection's mean: the theme is learned from the private texts."""
     frequent = sum(row[1][0] == "x" for row in rows) * 2 >= len(rows)
-    return cells_of(
-        [(who, ("x" if frequent else "y") + text, group) for who, text, group in rows], key, per_author
-    )
+    return cells_of([(who, ("x" if frequent else "y") + text, group) for who, text, group in rows], key, per_author)
 
 
 def groups_of_the_data(cells):

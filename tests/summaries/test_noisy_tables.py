@@ -22,9 +22,7 @@ def test_shares_are_exact():
     assert shares_of({"topics": 0.5}, MADE) == {"topics": Fraction(1, 2)}
 
 
-@pytest.mark.parametrize(
-    "made", [MADE, ("subjects",), ("topics", "subjects", "statements"), (*MADE, "statements")]
-)
+@pytest.mark.parametrize("made", [MADE, ("subjects",), ("topics", "subjects", "statements"), (*MADE, "statements")])
 def test_the_usual_shares_are_of_what_is_made_and_sum_to_one(made):
     shares = shares_of(None, made)
     assert tuple(shares) == made
@@ -89,9 +87,7 @@ def test_no_limit_is_beyond_what_is_public():
 
 
 rows = st.integers(1, 8).flatmap(
-    lambda width: st.lists(
-        st.lists(st.integers(-60, 200), min_size=width, max_size=width), min_size=1, max_size=5
-    )
+    lambda width: st.lists(st.lists(st.integers(-60, 200), min_size=width, max_size=width), min_size=1, max_size=5)
 )
 
 

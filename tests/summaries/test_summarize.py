@@ -57,9 +57,7 @@ def test_the_folder(of, file, tmp_path):
     assert {row["group"] for row in table(folder / "groups.csv")} == {"north", "south", "other"}
     assert table(folder / "counts.csv")[0]["label"] in TOPICS
     assert all(
-        int(row["low"]) > 0
-        for name in ("counts", "topics", "subjects")
-        for row in table(folder / f"{name}.csv")
+        int(row["low"]) > 0 for name in ("counts", "topics", "subjects") for row in table(folder / f"{name}.csv")
     )
     assert read_release(folder).table("groups")[0]["group"] == "north"
 
@@ -83,10 +81,7 @@ def released(topics, subjects, file, tmp_path):
         encoder=Letters(),
     )
     summarize_corpus(
-        corpus(written(tmp_path / "old.jsonl", made_rows(900, 9, (1, 9, 1, 1)))),
-        of,
-        tmp_path / "old",
-        workers=1,
+        corpus(written(tmp_path / "old.jsonl", made_rows(900, 9, (1, 9, 1, 1)))), of, tmp_path / "old", workers=1
     )
     now = corpus(written(tmp_path / "now.jsonl", made_rows(900, 8, (0, 0, 1, 9))))
     summarize_corpus(now, of, tmp_path / "out", compare=tmp_path / "old", workers=1)
@@ -131,10 +126,7 @@ def test_what_changed_stands_in_the_tables(released):
     changes = {row["words"].split()[0]: row for row in table(released / "subjects.csv")}
     assert changes["park"]["change"] in ("new", "more")
     assert float(changes["park"]["times_low"]) > 1
-    assert (
-        json.loads((released / "manifest.json").read_bytes())["compared_with"]
-        == "an earlier summary (epsilon 8)"
-    )
+    assert json.loads((released / "manifest.json").read_bytes())["compared_with"] == "an earlier summary (epsilon 8)"
 
 
 def test_statements_stand_in_a_table(released):
@@ -150,9 +142,7 @@ def test_statements_stand_in_a_table(released):
 
 
 def contents(folder):
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-    }
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_rule_4_with_the_draw_fixed_texts_of_one_world_are_those_of_another(of, tmp_path):
@@ -173,10 +163,7 @@ def test_rule_4_with_the_draw_fixed_texts_of_one_world_are_those_of_another(of, 
 
 
 def test_no_word_of_a_document_leaves(of, tmp_path):
-    rows = [
-        {**row, "text": row["text"] + " Kryptonite", "author": row["author"] + " Zaphod"}
-        for row in made_rows(300)
-    ]
+    rows = [{**row, "text": row["text"] + " Kryptonite", "author": row["author"] + " Zaphod"} for row in made_rows(300)]
     summarize_corpus(corpus(written(tmp_path / "in.jsonl", rows)), of, tmp_path / "out", workers=1)
     for name, content in contents(tmp_path / "out").items():
         assert b"ryptonite" not in content, name
@@ -195,10 +182,7 @@ def test_rule_5_no_text_refuses_or_drops_an_author(of, tmp_path, value):
     lines = [json.dumps(row) for row in made_rows(300, per_author=1)]
     lines[7] = f'{{"id": "i7", "text": {value}, "author": "Author 7", "district": {{"a": 1}}}}'
     (tmp_path / "in.jsonl").write_text("\n".join(lines))
-    assert (
-        summarize_corpus(corpus(tmp_path / "in.jsonl"), of, tmp_path / "out", workers=1).manifest.authors
-        == 300
-    )
+    assert summarize_corpus(corpus(tmp_path / "in.jsonl"), of, tmp_path / "out", workers=1).manifest.authors == 300
 
 
 # Paying and refusing ----------------------------------------------------------------------------------------
@@ -315,16 +299,7 @@ def test_the_command(command, file, tmp_path):
 
 
 def test_json(command, file, tmp_path):
-    arguments = (
-        file,
-        "--author-field",
-        "author",
-        "--by",
-        "district=north",
-        *TOY,
-        "--output",
-        tmp_path / "out",
-    )
+    arguments = (file, "--author-field", "author", "--by", "district=north", *TOY, "--output", tmp_path / "out")
     code, out, err = command(*arguments, "--json", "--workers", 1)
     assert code == 0, err
     found = json.loads(out)
@@ -346,25 +321,14 @@ def test_an_author_column_is_asked_for_with_the_columns(command, file, tmp_path)
 
 
 def test_each_document_its_own_author(command, file, rows, tmp_path):
-    code, out, err = command(
-        file, "--author-field", "id", *TOY[:2], "--share", "topics=1", "--output", tmp_path / "o"
-    )
+    code, out, err = command(file, "--author-field", "id", *TOY[:2], "--share", "topics=1", "--output", tmp_path / "o")
     assert code == 0, err
     assert f"{len(rows):,} authors" in out
 
 
 def test_few_authors_exit_with_77(command, tmp_path):
     place = written(tmp_path / "few.jsonl", made_rows(5))
-    arguments = (
-        place,
-        "--author-field",
-        "author",
-        *TOY[:2],
-        "--share",
-        "topics=1",
-        "--output",
-        tmp_path / "out",
-    )
+    arguments = (place, "--author-field", "author", *TOY[:2], "--share", "topics=1", "--output", tmp_path / "out")
     code, _, err = command(*arguments)
     assert code == 77
     assert "5 authors are too few at epsilon 1: every count would be noise" in err

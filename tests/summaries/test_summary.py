@@ -44,21 +44,14 @@ def test_which_tables_there_are(topics, subjects):
     assert tuple(Summary(topics, subjects=subjects).shares) == ("topics", "subjects")
     assert tuple(summary(None, subjects).shares) == ("totals", "topics", "subjects")
     assert summary(None, subjects).classifier is subjects
-    assert tuple(summary(topics, subjects, ask=["a b"]).shares) == (
-        "totals",
-        "topics",
-        "subjects",
-        "statements",
-    )
+    assert tuple(summary(topics, subjects, ask=["a b"]).shares) == ("totals", "topics", "subjects", "statements")
     assert Summary(subjects).subjects is subjects
     for each in (summary(topics, subjects), summary(topics, subjects, ask=["a"])):
         assert sum(each.shares.values()) == 1
 
 
 def test_the_noise_is_for_an_author_who_is_replaced(topics, subjects):
-    of = summary(
-        topics, subjects, documents_per_author=3, epsilon="0.5", shares="totals=0.2,topics=0.5,subjects=0.3"
-    )
+    of = summary(topics, subjects, documents_per_author=3, epsilon="0.5", shares="totals=0.2,topics=0.5,subjects=0.3")
     assert {name: of.noise(name).scale for name in of.shares} == {
         "totals": 60, "topics": 24, "subjects": 40,
     }  # fmt: skip
@@ -71,11 +64,7 @@ def test_the_noise_is_for_an_author_who_is_replaced(topics, subjects):
     )
     assert asked.noise("statements").scale == 4
     few = Summary(
-        subjects=subjects,
-        ask=["a", "b", "c"],
-        statements_per_author=3,
-        encoder=Letters(),
-        shares="statements=1",
+        subjects=subjects, ask=["a", "b", "c"], statements_per_author=3, encoder=Letters(), shares="statements=1"
     )
     assert few.noise("statements").scale == 3  # each of three counts moves by one at most
 
@@ -187,9 +176,7 @@ def test_no_count_is_beyond_all_authors(subjects):
     of = Summary(subjects=subjects)
     told = Told(of, 5, {"subjects": NoisyTable(np.array([40, 0, -9, 3, 1]), of.noise("subjects"), 5)})
     assert [row["documents"] for row in told.subjects] == [5]
-    assert not Told(
-        of, 5, {"subjects": NoisyTable(np.array([4, 0, -9, 3, 1]), of.noise("subjects"), 5)}
-    ).subjects
+    assert not Told(of, 5, {"subjects": NoisyTable(np.array([4, 0, -9, 3, 1]), of.noise("subjects"), 5)}).subjects
 
 
 def test_words_of_a_group_are_of_what_stands_out_in_it(topics, subjects, rows):
@@ -238,12 +225,7 @@ def test_statements_count_authors(subjects):
 def test_an_author_counts_for_the_nearest_statements_only(subjects):
     ask = ["aab", "aac", "aad", "aae"]  # all near to each other
     of = Summary(
-        subjects=subjects,
-        ask=ask,
-        statements_per_author=2,
-        encoder=Letters(),
-        epsilon=200,
-        shares="statements=1",
+        subjects=subjects, ask=ask, statements_per_author=2, encoder=Letters(), epsilon=200, shares="statements=1"
     )
     told = of(["aab aac"] * 40 + ["aae"] * 40, [n % 40 for n in range(80)])
     assert sum(row["authors"] for row in told.statements) == 80

@@ -15,11 +15,7 @@ def clusters():
     from publius.classifiers.clusters import Clusters
 
     rng = seeded_rng(21)
-    texts = [
-        " ".join(words[int(at)] for at in rng.integers(0, 4, 3))
-        for words in TOPICS.values()
-        for _ in range(60)
-    ]
+    texts = [" ".join(words[int(at)] for at in rng.integers(0, 4, 3)) for words in TOPICS.values() for _ in range(60)]
     try:
         return Clusters.train(texts, clusters=6)
     except MissingExtraError as error:
@@ -29,9 +25,7 @@ def clusters():
 def test_each_field_has_a_classifier(clusters, tmp_path):
     from publius.classifiers import load_classifier
 
-    rows = [
-        {**row, "year": "2026" if at % 2 else "2025", "a/b": "x"} for at, row in enumerate(made_rows(600, 22))
-    ]
+    rows = [{**row, "year": "2026" if at % 2 else "2025", "a/b": "x"} for at, row in enumerate(made_rows(600, 22))]
     corpus = open_corpus(
         written(tmp_path / "in.jsonl", rows), author_field="author", fields=("district", "year", "a/b")
     )
@@ -50,9 +44,7 @@ def test_each_field_has_a_classifier(clusters, tmp_path):
 def test_one_field_is_found_by_the_summary(clusters, tmp_path, run):
     from publius.classifiers import load_classifier
 
-    corpus = open_corpus(
-        written(tmp_path / "in.jsonl", made_rows(400)), author_field="author", fields=("district",)
-    )
+    corpus = open_corpus(written(tmp_path / "in.jsonl", made_rows(400)), author_field="author", fields=("district",))
     of = Summary(clusters, epsilon=4, by={"district": ["north", "south"]}, shares="totals=0.2,topics=0.8")
     summarize_corpus(corpus, of, tmp_path / "out", workers=1)
     assert load_classifier(str(tmp_path / "out")).labels == ("north", "south", "other")

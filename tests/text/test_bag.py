@@ -45,10 +45,7 @@ def test_order_is_forgotten(words, random):
 
 
 @settings(deadline=None)
-@given(
-    st.lists(st.sampled_from(["tea", "milk", "canary"]), min_size=1),
-    st.randoms(use_true_random=False),
-)
+@given(st.lists(st.sampled_from(["tea", "milk", "canary"]), min_size=1), st.randoms(use_true_random=False))
 def test_permuting_a_text_leaves_its_bag_equal(words, random):
     shuffled = " ".join(random.sample(words, len(words)))
     assert Bag.from_text(" ".join(words), KNOWN) == Bag.from_text(shuffled, KNOWN)
@@ -204,19 +201,7 @@ def test_no_more_text_is_read_than_the_first_words_need():
     assert len(asked) == 4
 
 
-HARD = (
-    "zebra",
-    'quo"te',
-    "back\\slash",
-    "é",
-    "naïve",
-    "tab\tbed",
-    "日本",
-    "a",
-    "B",
-    UNKNOWN,
-    "line\u2028end",
-)
+HARD = ("zebra", 'quo"te', "back\\slash", "é", "naïve", "tab\tbed", "日本", "a", "B", UNKNOWN, "line\u2028end")
 
 
 class Alphabet:

@@ -109,9 +109,7 @@ def test_threads_share_a_table(monkeypatch):
 
     def read(number):
         text = " ".join(f"tea-{number}-{k}-milk" for k in range(500))
-        return {
-            tuple(known.names[p] for p in row) for row in np.concatenate(known.places([text])).reshape(-1, 4)
-        }
+        return {tuple(known.names[p] for p in row) for row in np.concatenate(known.places([text])).reshape(-1, 4)}
 
     with ThreadPoolExecutor(8) as pool:
         rows = set().union(*pool.map(read, range(40)))
@@ -138,10 +136,7 @@ HOSTILE_PARTS = (
 def test_hostile_strings_give_the_words_of_the_tokenizer(few, profile, monkeypatch):
     monkeypatch.setattr(module, "_FEW", few)
     rng = seeded_rng(4)
-    texts = [
-        "".join(HOSTILE_PARTS[i] for i in rng.integers(0, len(HOSTILE_PARTS), 12).tolist())
-        for _ in range(1500)
-    ]
+    texts = ["".join(HOSTILE_PARTS[i] for i in rng.integers(0, len(HOSTILE_PARTS), 12).tolist()) for _ in range(1500)]
     found = KnownWords(VOCABULARY, profile, STOPS).places(texts)
     for text, places in zip(texts, found, strict=True):
         words = lookup(text, Plain(), profile=profile, stop_words=STOPS)
@@ -150,9 +145,7 @@ def test_hostile_strings_give_the_words_of_the_tokenizer(few, profile, monkeypat
 
 def test_what_ends_a_word_beside_other_characters_is_no_part_of_the_rule_of_the_final_sigma():
     """Python's own lower case says which marks that rule looks past."""
-    looked_past = [
-        mark for mark in map(chr, range(128)) if f"ΑΣ{mark}Α".lower()[1] == "σ" and not mark.isalpha()
-    ]
+    looked_past = [mark for mark in map(chr, range(128)) if f"ΑΣ{mark}Α".lower()[1] == "σ" and not mark.isalpha()]
     assert {ord(mark) for mark in looked_past} == {*b"'.:^`"}
     assert all(module._MIXED[ord(mark)] == ord(mark) for mark in looked_past)
 

@@ -40,9 +40,7 @@ def watched(monkeypatch):
 
 
 @pytest.mark.parametrize("work", [compared, author_key, normalize])
-@pytest.mark.parametrize(
-    "text", [MARKS, "\u0344" * 40_000, "a\u0300\u0344" * 40_000, "\u0300\uff9e" * 40_000]
-)
+@pytest.mark.parametrize("text", [MARKS, "\u0344" * 40_000, "a\u0300\u0344" * 40_000, "\u0300\uff9e" * 40_000])
 def test_a_long_run_of_marks_is_broken_before_it_is_sorted(watched, work, text):
     work(text)
     assert sum(watched) < 40 * len(text)
@@ -66,9 +64,7 @@ def test_no_other_character_begins_with_a_mark_in_a_normal_form(form):
 @given(st.text(st.characters(codec="utf-8"), max_size=40), st.sampled_from(["NFC", "NFKC", "NFKD"]))
 def test_what_people_write_has_the_normal_form_of_unicode(text, form):
     """No orthography has 31 marks in a row."""
-    assert normal_form.broken(text) != text or normal_form.normal_form(form, text) == unicodedata.normalize(
-        form, text
-    )
+    assert normal_form.broken(text) != text or normal_form.normal_form(form, text) == unicodedata.normalize(form, text)
 
 
 def test_nothing_else_normalizes():
@@ -77,11 +73,7 @@ def test_nothing_else_normalizes():
         for path in PACKAGE.rglob("*.py")
         if "normalize" in (text := path.read_text(encoding="utf-8")) or "unicodedata" in text
         for node in ast.walk(ast.parse(text))
-        if (
-            isinstance(node, ast.Attribute)
-            and node.attr == "normalize"
-            and ast.unparse(node.value) == "unicodedata"
-        )
+        if (isinstance(node, ast.Attribute) and node.attr == "normalize" and ast.unparse(node.value) == "unicodedata")
         or (isinstance(node, ast.ImportFrom) and node.module == "unicodedata")
     }
     assert found == {"text/normal_form.py"}

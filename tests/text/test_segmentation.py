@@ -92,11 +92,7 @@ def test_without_the_extra_it_is_named(monkeypatch):
     segmentation._breaker.cache_clear()
     monkeypatch.setitem(sys.modules, "icu4py", None)
     monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
-    for call in (
-        lambda: profile_named("icu"),
-        lambda: words(TEXTS["zh"]),
-        lambda: Encoding(5, "unk", NONE, "icu"),
-    ):
+    for call in (lambda: profile_named("icu"), lambda: words(TEXTS["zh"]), lambda: Encoding(5, "unk", NONE, "icu")):
         with pytest.raises(MissingExtraError, match=r"publius\[segmentation\]"):
             call()
     segmentation._breaker.cache_clear()

@@ -13,14 +13,7 @@ from publius.noise.randomness import seeded_rng
 from publius.text import normal_form
 from publius.text import tokenizer as module
 from publius.text.tokenizer import PROFILES as EVERY
-from publius.text.tokenizer import (
-    StopWords,
-    Unknown,
-    lookup,
-    normalize,
-    profile_named,
-    tokenize,
-)
+from publius.text.tokenizer import StopWords, Unknown, lookup, normalize, profile_named, tokenize
 
 NONE = StopWords.load("none")
 PROFILES = {
@@ -140,9 +133,7 @@ def test_tokenizing_is_lazy(monkeypatch):
     assert prepared[0] < 20_000
 
 
-@pytest.mark.parametrize(
-    "hostile", ["a" * 400_000, "a'" * 100_000, "'s" * 100_000, "x-" * 100_000, "1," * 100_000]
-)
+@pytest.mark.parametrize("hostile", ["a" * 400_000, "a'" * 100_000, "'s" * 100_000, "x-" * 100_000, "1," * 100_000])
 def test_hostile_words_take_linear_time(hostile):
     for profile in PROFILES:
         assert resolved(hostile, "nothing", profile) == [None]
@@ -163,9 +154,7 @@ def test_ordinary_texts_keep_their_words(count):
     rng = seeded_rng(15)
     ranges = [(0x20, 0x7F), (0xA0, 0x250), (0x300, 0x370), (0x370, 0x400), (0x5B0, 0x5F0), (0x900, 0x980),
               (0xF40, 0xF90), (0x1100, 0x1200), (0x1E00, 0x2030), (0xAC00, 0xAE00), (0x11099, 0x110C0)]  # fmt: skip
-    starts, ends = (
-        np.array(side)[rng.integers(0, len(ranges), 30 * count)] for side in zip(*ranges, strict=True)
-    )
+    starts, ends = (np.array(side)[rng.integers(0, len(ranges), 30 * count)] for side in zip(*ranges, strict=True))
     codes = (starts + rng.random(30 * count) * (ends - starts)).astype(int).tolist()
     characters = [chr(code) for code in codes]
     cuts = rng.integers(0, 30 * count, count).tolist()
@@ -331,10 +320,7 @@ def test_english_covers_contractions_and_their_pieces():
 
 def test_the_english_list_is_frozen():
     """Manifests name it: a change of words is a new version."""
-    assert (len(ENGLISH), ENGLISH.sha256) == (
-        250,
-        "d970e9041dc359f1624d163b8904f2f9fab933b16571a5c65474d80842628231",
-    )
+    assert (len(ENGLISH), ENGLISH.sha256) == (250, "d970e9041dc359f1624d163b8904f2f9fab933b16571a5c65474d80842628231")
 
 
 def test_no_english_stop_word_survives_tokenizing():

@@ -67,9 +67,7 @@ def released(command, *settings, output="folder", row="label"):
             rows = _lines(given.call(command, *settings, "--output", "-"))
         else:
             folder = given.folder / "release"
-            given.call(
-                command, *settings, "--format", "jsonl" if output == "folder" else output, "--output", folder
-            )
+            given.call(command, *settings, "--format", "jsonl" if output == "folder" else output, "--output", folder)
             rows = _rows(folder, output)
             manifest = json.loads((folder / "manifest.json").read_bytes())
             assert manifest["documents"] == len(rows)

@@ -26,9 +26,7 @@ def separated(sep=",", encoding="utf-8", end="\n", bare=False):
         style = {"quoting": csv.QUOTE_NONE, "quotechar": None} if bare else {}
         writer = csv.writer(out, delimiter=sep, lineterminator=end, **style)
         writer.writerow(COLUMNS)
-        writer.writerows(
-            [row[name].replace(", ", " ") if bare else row[name] for name in COLUMNS] for row in rows
-        )
+        writer.writerows([row[name].replace(", ", " ") if bare else row[name] for name in COLUMNS] for row in rows)
         path.write_bytes(out.getvalue().encode(encoding))
 
     return write
@@ -90,9 +88,7 @@ def docx(path, rows):
 
 def pdf_bytes(*pages):
     """A PDF of pages of text; bytes where a page is a picture with that stamp."""
-    picture = (
-        b"<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray/BitsPerComponent 8/Length 1>>"
-    )
+    picture = b"<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray/BitsPerComponent 8/Length 1>>"
     picture += b"stream\nx\nendstream"
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [

@@ -43,9 +43,7 @@ def of_arrow():
 
 
 def of_batches():
-    return pyarrow.RecordBatchReader.from_batches(
-        pyarrow.table(DATA).schema, pyarrow.table(DATA).to_batches()
-    )
+    return pyarrow.RecordBatchReader.from_batches(pyarrow.table(DATA).schema, pyarrow.table(DATA).to_batches())
 
 
 TOOLS = [of_pandas, of_polars, of_duckdb, of_datasets, of_datasets_view, of_arrow, of_batches]
@@ -70,9 +68,7 @@ def test_kept_columns_leave_with_their_types_and_nulls(tool, answers):
     found = publius.protect_table(tool(), answers, ids="key", keep=["day", "score"])
     assert found.column("key" if "key" in found.column_names else "id").to_pylist() == DATA["key"]
     assert found.column("score").to_pylist() == DATA["score"]
-    assert [day.isoformat()[:10] for day in found.column("day").to_pylist()] == [
-        day.isoformat() for day in DATA["day"]
-    ]
+    assert [day.isoformat()[:10] for day in found.column("day").to_pylist()] == [day.isoformat() for day in DATA["day"]]
     assert {*found.column("label").to_pylist()} <= {"open", "closed", "other"}
     assert "who" not in found.column_names
     assert "text" not in found.column_names

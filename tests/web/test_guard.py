@@ -17,9 +17,7 @@ def test_only_our_host_is_answered(client, host):
     assert client.get("/", headers={"host": host}).status_code == 421
 
 
-@pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "https://127.0.0.1:8765", "http://127.0.0.1:1"]
-)
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8765", "http://127.0.0.1:1"])
 def test_a_page_of_another_origin_is_refused(client, origin):
     assert client.post("/view/word", json={}, headers={"origin": origin}).status_code == 403
 
@@ -29,9 +27,7 @@ def test_our_own_origin_is_answered(client):
         assert client.post("/view/word", json={}, headers={"origin": origin}).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "path", ["/view/document", "/start/run", "/v1/label", "/v1/obfuscate", "/v1/explain"]
-)
+@pytest.mark.parametrize("path", ["/view/document", "/start/run", "/v1/label", "/v1/obfuscate", "/v1/explain"])
 def test_what_works_needs_the_token(bare, path):
     assert bare.post(path, json={}).status_code == 401
     for wrong in ("", "Bearer", "Bearer x", "Basic a-token-of-a-test-that-is-long-enough"):

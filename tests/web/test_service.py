@@ -19,9 +19,7 @@ def test_health_and_classifiers(client):
 
 
 def test_labels_are_drawn(client, values):
-    answer = client.post(
-        "/v1/label", json={"texts": ["open"] * 400, "classifier": "any", "epsilon": 1}
-    ).json()
+    answer = client.post("/v1/label", json={"texts": ["open"] * 400, "classifier": "any", "epsilon": 1}).json()
     assert set(answer["labels"]) == {"open", "closed", "other"}
     assert answer["all_labels"] == ["open", "closed", "other"]
     kept = answer["labels"].count("open") / 400
@@ -36,9 +34,7 @@ def test_no_text_is_refused(client, values):
     answer = client.post("/v1/label", json={"texts": strange, "classifier": "any"})
     assert len(answer.json()["labels"]) == len(strange)
     answer = client.post(
-        "/v1/label",
-        content='{"text": "\\ud800", "classifier": "any"}',
-        headers={"content-type": "application/json"},
+        "/v1/label", content='{"text": "\\ud800", "classifier": "any"}', headers={"content-type": "application/json"}
     )
     assert answer.status_code == 200
     bags = client.post("/v1/obfuscate", json={"texts": strange, "length": 3}).json()["bags"]
@@ -51,11 +47,7 @@ def test_an_epsilon_that_hides_nothing_is_refused(client, values):
 
 
 def test_a_classifier_must_be_named(client):
-    for asked in (
-        {"text": "a"},
-        {"text": "a", "classifier": "python:os:path"},
-        {"text": "a", "classifier": "/etc"},
-    ):
+    for asked in ({"text": "a"}, {"text": "a", "classifier": "python:os:path"}, {"text": "a", "classifier": "/etc"}):
         assert client.post("/v1/label", json=asked).status_code == 400
     assert client.post("/v1/label", json={"classifier": "x"}).status_code == 400
 

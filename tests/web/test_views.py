@@ -31,9 +31,7 @@ def test_each_view_has_its_title_and_no_refusal(client, embeddings, view):
 
 @pytest.mark.parametrize("view", ["document", "compare", "start", "word"])
 def test_a_text_is_shown_as_text(client, view):
-    page = seen(
-        client, view, text=HOSTILE, other=HOSTILE, word=HOSTILE, file=HOSTILE, labels="", output=HOSTILE
-    )
+    page = seen(client, view, text=HOSTILE, other=HOSTILE, word=HOSTILE, file=HOSTILE, labels="", output=HOSTILE)
     assert not page.css("script")
     assert not page.css("img")
     assert "\u202e" not in page.html
@@ -74,8 +72,7 @@ def test_a_word_has_outputs_and_neighbours(client, embeddings):
 
 def test_the_curve_goes_up(client):
     values = [
-        float(found)
-        for found in re.findall(r'cy="([0-9.]+)"', seen(client, "epsilon").css_first("figure").html)
+        float(found) for found in re.findall(r'cy="([0-9.]+)"', seen(client, "epsilon").css_first("figure").html)
     ][1:]
     assert len(values) == len(views.EPSILONS)
     assert values == sorted(values, reverse=True)

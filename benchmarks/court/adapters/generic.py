@@ -17,10 +17,7 @@ def ibm(name):
             widest = max(math.dist(x, y) for x in vectors for y in vectors)
             made = {
                 word: getattr(mechanisms, name)(
-                    epsilon=epsilon,
-                    sensitivity=widest,
-                    utility=[-math.dist(x, y) for y in vectors],
-                    candidates=words,
+                    epsilon=epsilon, sensitivity=widest, utility=[-math.dist(x, y) for y in vectors], candidates=words
                 )
                 for word, x in zip(words, vectors, strict=True)
             }
@@ -62,9 +59,7 @@ def opendp(name):
             return dp.m.make_randomized_response(world.words, prob)
         kind, T = (int, int) if name == "geometric" else (float, float)
         given = {} if kind is int else {"nan": False}
-        mechanism = dp.m.make_laplace(
-            dp.atom_domain(T=T, **given), dp.absolute_distance(T=T), scale=1 / epsilon
-        )
+        mechanism = dp.m.make_laplace(dp.atom_domain(T=T, **given), dp.absolute_distance(T=T), scale=1 / epsilon)
         return lambda word: mechanism(kind(places[word]))
 
     return make

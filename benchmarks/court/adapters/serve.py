@@ -21,10 +21,7 @@ class World:
     def word2vec(self, path, header=True):
         """The same in the format of word2vec, where a tool reads a file."""
         first = [f"{len(self.words)} {len(self.vectors[0])}"] if header else []
-        rows = [
-            " ".join([word, *map(repr, vector)])
-            for word, vector in zip(self.words, self.vectors, strict=True)
-        ]
+        rows = [" ".join([word, *map(repr, vector)]) for word, vector in zip(self.words, self.vectors, strict=True)]
         Path(path).write_text("\n".join([*first, *rows]) + "\n", encoding="utf-8")
         return str(path)
 

@@ -87,9 +87,7 @@ def _written(value: Any) -> str:
     try:
         return json.dumps(value, default=_plainly)
     except (TypeError, ValueError, RecursionError):
-        raise DataError(
-            "the target gave what is neither text, numbers, words, a bag nor probabilities"
-        ) from None
+        raise DataError("the target gave what is neither text, numbers, words, a bag nor probabilities") from None
 
 
 def _plainly(value: Any) -> Any:

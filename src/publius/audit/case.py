@@ -161,8 +161,7 @@ def replay(case: Case, name: str) -> Finding:
             refuted = any(holds(each, str(case.event[0])) for each in outputs)
         elif case.kind == "stated":
             drawn = {
-                each: (_stated(target, each), _taken(case, target, each, turn))
-                for turn, each in enumerate(case.inputs)
+                each: (_stated(target, each), _taken(case, target, each, turn)) for turn, each in enumerate(case.inputs)
             }
             refuted = log_p_stated(drawn) < math.log(OTHER)
         else:
@@ -174,11 +173,7 @@ def replay(case: Case, name: str) -> Finding:
 def _taken(case: Case, target: Target, given: Input, turn: int = 0) -> list[Output]:
     rng = seeded_rng(case.seed + turn)
     after = case.kind == "carry"
-    found = (
-        target.after(given, case.inputs[2], case.draws, rng)
-        if after
-        else target.again(given, case.draws, rng)
-    )
+    found = target.after(given, case.inputs[2], case.draws, rng) if after else target.again(given, case.draws, rng)
     if found is None:
         raise DataError("the target refuses an input of the case")
     return found
@@ -202,9 +197,7 @@ def _exact(case: Case, target: Target) -> float:
     return max(0.0, math.log(p - case.delta) - math.log(max(q, SMALLEST))) if p > case.delta else 0.0
 
 
-def lower_bound(
-    x: Counter[Output], y: Counter[Output], event: tuple[Output, ...], alpha: float, delta: float
-) -> float:
+def lower_bound(x: Counter[Output], y: Counter[Output], event: tuple[Output, ...], alpha: float, delta: float) -> float:
     """Lower bound on ln((P(event | x) - delta) / P(event | y)), from 0: the event that is certain has it."""
     counts = [np.array([float(sum(each[output] for output in event))]) for each in (x, y)]
     trials = [np.array([float(each.total())]) for each in (x, y)]
@@ -240,9 +233,7 @@ def log_p_stated(drawn: Mapping[Input, tuple[Row, list[Output]]]) -> float:
         wanted[: len(ordered)] += np.array([row[output] for output in ordered]) * len(outputs)
         counts += np.bincount([rank[output] for output in outputs], minlength=most)
         trials += len(outputs)
-    above = np.where(
-        counts > wanted + 1, binom.logsf(counts - 1, trials, np.minimum(1, wanted / trials)), 0.0
-    )
+    above = np.where(counts > wanted + 1, binom.logsf(counts - 1, trials, np.minimum(1, wanted / trials)), 0.0)
     return min(log_p_pearson(counts, wanted), float(above.min()) + math.log(most)) + math.log(2)
 
 

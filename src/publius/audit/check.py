@@ -88,9 +88,9 @@ def _noise() -> str:
 def _nearest_word() -> str:
     rng = seeded_rng(1)
     words = rng.standard_normal((5000, 50)).astype(np.float32)
-    points = words[rng.integers(0, 5000, 64)] + np.repeat([0.01, 1.0, 100.0, 1e4], 16)[
-        :, None
-    ] * rng.standard_normal((64, 50))
+    points = words[rng.integers(0, 5000, 64)] + np.repeat([0.01, 1.0, 100.0, 1e4], 16)[:, None] * rng.standard_normal(
+        (64, 50)
+    )
     exact = words.astype(np.float64)
     plainly = [int(np.square(exact - point).sum(axis=1).argmin()) for point in points]
     wrong = int((NearestWords(words).nearest(points) != plainly).sum())
@@ -110,9 +110,7 @@ def _certificate() -> str:
     apart = distances > 0
     largest = float((np.abs(logs[:, None] - logs[None]).max(axis=2)[apart] / distances[apart]).max())
     if not largest <= mechanism.guarantee.per_unit * (1 + 1e-12):
-        raise PubliusError(
-            f"certified {mechanism.guarantee.per_unit:.12g}, and one by one it is {largest:.12g}"
-        )
+        raise PubliusError(f"certified {mechanism.guarantee.per_unit:.12g}, and one by one it is {largest:.12g}")
     return f"epsilon {mechanism.guarantee.per_unit:.6f} for 40 words, {largest:.6f} one by one"
 
 
@@ -137,9 +135,7 @@ def _labels() -> str:
     expected = math.e / (math.e + 2)
     off = abs(kept - expected) / math.sqrt(expected * (1 - expected) / _DRAWS)
     if off > _SURE:
-        raise PubliusError(
-            f"randomized response keeps {kept:.4f} of labels where its law says {expected:.4f}"
-        )
+        raise PubliusError(f"randomized response keeps {kept:.4f} of labels where its law says {expected:.4f}")
     return f"{_DRAWS:,} labels at epsilon 1: kept {kept:.4f}, law {expected:.4f}"
 
 

@@ -109,10 +109,7 @@ class Claim:
             ),
             ((delta or 0.0) >= 1, "a delta below 1"),
             (not whole or (unit == WORD and size != 1), "as size the number of words or of authors, from 1"),
-            (
-                vectors is None and epsilon is not None,
-                "vectors for an epsilon: a list of them, or a stored name",
-            ),
+            (vectors is None and epsilon is not None, "vectors for an epsilon: a list of them, or a stored name"),
             (len(words) < 2 or len({*words}) != len(words), "as vocabulary two words or more, each once"),
             (neighbors not in _NEIGHBORS, f"as neighbors {' or '.join(_NEIGHBORS)}"),
             (not isinstance(forked, bool), "as forked true or false"),
@@ -137,9 +134,7 @@ class Claim:
         if self.epsilon is None or self.vectors is None:
             return np.where(first[:, None] == second, 0.0, float(self.bound or 0.0))
         x, y = (np.asarray(self.vectors[rows], np.float64) for rows in (first, second))
-        return np.where(
-            first[:, None] == second, 0.0, self.epsilon * metric_named(self.metric).pairwise(x, y)
-        )
+        return np.where(first[:, None] == second, 0.0, self.epsilon * metric_named(self.metric).pairwise(x, y))
 
     def claimed(self, x: Input, y: Input) -> float | None:
         """The largest ln ratio that it allows between two inputs; None where it says nothing of them."""
@@ -183,9 +178,7 @@ class Claim:
         elif self.unit == DOCUMENT:
             sizes = range(self.size + 1) if self.bound is not None else (self.size,)
             found = (
-                (" ".join(each),)
-                for size in sizes
-                for each in itertools.combinations_with_replacement(words, size)
+                (" ".join(each),) for size in sizes for each in itertools.combinations_with_replacement(words, size)
             )
         else:
             authors = [f"a{place}" for place in range(self.size)]
@@ -201,9 +194,7 @@ class Claim:
         """Whether the documents of just one author differ; where authors are removed, one side has none of them."""
         one, other = (_by_author(side) for side in (x, y))
         differ = [author for author in {*one, *other} if one.get(author) != other.get(author)]
-        return len(differ) == 1 and (
-            self.neighbors == "replaced" or differ[0] not in one or differ[0] not in other
-        )
+        return len(differ) == 1 and (self.neighbors == "replaced" or differ[0] not in one or differ[0] not in other)
 
     def _places(self, given: Input) -> list[int] | None:
         words = str(given[0]).split() if self.unit == DOCUMENT else [str(each) for each in given]
@@ -258,9 +249,7 @@ def _world(values: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ...], Fl
         try:
             lines = read_bytes_limited(folder / words, _LIMIT).decode("utf-8-sig").splitlines()
         except UnicodeDecodeError as error:
-            raise DataError(
-                f"the vocabulary {words} is not UTF-8 at byte {error.start}: convert it"
-            ) from None
+            raise DataError(f"the vocabulary {words} is not UTF-8 at byte {error.start}: convert it") from None
         words = [word for line in lines if (word := line.strip())]
     if words is not None and not (isinstance(words, list) and all(isinstance(each, str) for each in words)):
         raise DataError("the claim's vocabulary is a list of words or a file with one a line")

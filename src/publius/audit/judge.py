@@ -87,12 +87,7 @@ class _Trial:
         if found.verdict == "exact" and not fault and self.refused & {*self.rows}:
             found = self._by_draws()  # what is stated of them is no law of theirs
         case = found.case
-        if (
-            self.starts
-            and case
-            and case.kind == "ratio"
-            and len({*self._draw(case.inputs[0], _REPEATED)}) == 1
-        ):
+        if self.starts and case and case.kind == "ratio" and len({*self._draw(case.inputs[0], _REPEATED)}) == 1:
             fault = self._state()  # what is certain here may be this process's own choice
         elif not case and not fault and not self._determined():
             fault = self._state() or self._carry()
@@ -130,9 +125,7 @@ class _Trial:
 
     def _determined(self) -> bool:
         """Whether the seed alone decides an output, also after one for another input: it keeps no state of its own."""
-        x, y = next(
-            ((each.x, each.y) for each in self.pairs if not {each.x, each.y} & self.refused), ((), ())
-        )
+        x, y = next(((each.x, each.y) for each in self.pairs if not {each.x, each.y} & self.refused), ((), ()))
         if not self.starts or not x:
             return True
         drawn = [self.target.draws(each, _COMPARED, seeded_rng(self.seed)) for each in (x, y, x)]
@@ -140,18 +133,14 @@ class _Trial:
 
     def _state(self) -> Case | None:
         """Noise that it repeats, in a new process or in each; of forked processes, where that is claimed."""
-        given = next(
-            (each for pair in self.pairs for each in (pair.x, pair.y) if each not in self.refused), None
-        )
+        given = next((each for pair in self.pairs for each in (pair.x, pair.y) if each not in self.refused), None)
         outputs = self._draw(given, 8 * _REPEATED) if given is not None else []
         if given is None or not outputs:
             return None
         agree, trials = sum(map(_same, outputs[::2], outputs[1::2])), len(outputs) // 2
         if agree < trials and _log_agreement(agree, trials) > math.log(OTHER / 2):
             return None  # independent draws would agree too, as the output hardly varies
-        case = replace(
-            self._case("state", (given, given), _REPEATED, "one input twice"), confidence=1 - OTHER
-        )
+        case = replace(self._case("state", (given, given), _REPEATED, "one input twice"), confidence=1 - OTHER)
         if repeats(case, self.target):
             return case
         forked = replace(case, kind="forked")
@@ -189,11 +178,7 @@ class _Trial:
         Of texts and collections there is no list of all: the odd ones are asked too, and all is tried by draws as well.
         """
         every = self.claim.every_input() if self.starts else None
-        if (
-            every is None
-            or len(every) < 2
-            or not (self.target.stated(every[0]) or self.target.stated(every[-1]))
-        ):
+        if every is None or len(every) < 2 or not (self.target.stated(every[0]) or self.target.stated(every[-1])):
             return None
         listed = self.claim.unit not in (DOCUMENT, AUTHOR)
         odd = [] if listed else [each for pair in self.pairs for each in (pair.x, pair.y)]
@@ -249,9 +234,7 @@ class _Trial:
         if not tried:
             raise DataError(_SAYS_NOTHING)
         if self.target.half is not None and self.target.half < 2:
-            raise DataError(
-                "some outputs choose what others judge: record at least 4 of each input, better thousands"
-            )
+            raise DataError("some outputs choose what others judge: record at least 4 of each input, better thousands")
         drawn: _Drawn = {}
         fresh: _Drawn = {}
         every: list[Pair] = []
@@ -293,9 +276,7 @@ class _Trial:
             claimed = None if (x, y) in known else self.claim.claimed(x, y)
             if claimed is not None:
                 totals = drawn[x].total(), drawn[y].total()
-                scores = _scores(
-                    counts[x], totals[0], counts[y], totals[1], self.claim.delta, _above(claimed)
-                )
+                scores = _scores(counts[x], totals[0], counts[y], totals[1], self.claim.delta, _above(claimed))
                 found.append((float(scores.max()), Pair(x, y, claimed, "drawn for others")))
         return [pair for _, pair in sorted(found, key=lambda each: -each[0])[:_KEPT]]
 
@@ -327,9 +308,7 @@ class _Trial:
         lower = lower_bound(x, y, chosen.event, _LEVEL, self.claim.delta)
         draws = min(each.total() for each in outputs)
         case = self._case("ratio", (chosen.pair.x, chosen.pair.y), draws, chosen.pair.why)
-        return replace(
-            case, look=chosen.look, event=chosen.event, claimed=chosen.pair.claimed, lower_bound=lower
-        )
+        return replace(case, look=chosen.look, event=chosen.event, claimed=chosen.pair.claimed, lower_bound=lower)
 
     def _add(self, drawn: _Drawn, tried: Iterable[Pair], draws: int) -> None:
         """Outputs of all inputs that are tried, about as many ``draws`` together."""
@@ -410,18 +389,14 @@ def _best_event(x: Counter[Output], y: Counter[Output], delta: float, score: _Sc
     """The event of the best score on these draws: one output, or all whose ratio is above a threshold."""
     if not x or not y:
         return ()
-    ranked = sorted(x, key=lambda output: (-(x[output] + 0.5) / (y[output] + 0.5), str(output)))[
-        :_MOST_EVENTS
-    ]
+    ranked = sorted(x, key=lambda output: (-(x[output] + 0.5) / (y[output] + 0.5), str(output)))[:_MOST_EVENTS]
     mine, other = (np.array([each[output] for output in ranked], float) for each in (x, y))
     k, q = np.concatenate([mine, mine.cumsum()]), np.concatenate([other, other.cumsum()])
     at = int(_scores(k, x.total(), q, y.total(), delta, score).argmax())
     return (ranked[at],) if at < len(ranked) else tuple(ranked[: at - len(ranked) + 1])
 
 
-def _rated(
-    x: Counter[Output], y: Counter[Output], event: tuple[Output, ...], delta: float, score: _Score
-) -> float:
+def _rated(x: Counter[Output], y: Counter[Output], event: tuple[Output, ...], delta: float, score: _Score) -> float:
     k, q = (np.array([float(sum(each[output] for output in event))]) for each in (x, y))
     return float(_scores(k, x.total(), q, y.total(), delta, score)[0])
 

@@ -73,11 +73,7 @@ def _guarantee(case: ToyInstance) -> str | None:
         return "it must be that of a single word, with the mechanism's epsilon"
     if not promised.epsilon <= case.world.epsilon:
         return f"epsilon is {promised.epsilon!r}, more than the {case.world.epsilon!r} asked for"
-    return (
-        None
-        if 0 <= promised.delta <= _LARGEST_DELTA
-        else f"delta is {promised.delta!r}, over {_LARGEST_DELTA:g}"
-    )
+    return None if 0 <= promised.delta <= _LARGEST_DELTA else f"delta is {promised.delta!r}, over {_LARGEST_DELTA:g}"
 
 
 def _noise(case: ToyInstance) -> str | None:

@@ -50,9 +50,7 @@ def looks(x: Counter[Output], y: Counter[Output]) -> list[Look]:
     if any(len(_words(output)) != 1 for output in every[:1000]):
         longest = max(len(_words(output)) for output in every)
         found += [("length",), ("at", -1), *(("at", place) for place in range(min(longest, _PLACES)))]
-        order = sorted(
-            set(words[0] | words[1]), key=lambda word: (-abs(words[0][word] - words[1][word]), word)
-        )
+        order = sorted(set(words[0] | words[1]), key=lambda word: (-abs(words[0][word] - words[1][word]), word))
         found += [("holds", word) for word in order[:_HELD]]
     values: dict[str, list[float]] = {}
     for output in every:
@@ -87,9 +85,7 @@ def _numbers(output: Output) -> dict[str, float]:
 
 
 def _capitals(output: Output) -> str:
-    return "".join(
-        "A" if each.isupper() else "a" if each.isalpha() else "." for each in _whole(output)[:_PLACES]
-    )
+    return "".join("A" if each.isupper() else "a" if each.isalpha() else "." for each in _whole(output)[:_PLACES])
 
 
 def _at(output: Output, place: int) -> str:

@@ -134,9 +134,9 @@ class Target:
         found: list[Output] = []
         while len(found) < count:
             wanted = min(_BATCH, count - len(found))
-            outputs = self.ask(
-                input=content(given, self.unit), count=wanted, seed=int(rng.integers(0, 2**32))
-            ).get("outputs")
+            outputs = self.ask(input=content(given, self.unit), count=wanted, seed=int(rng.integers(0, 2**32))).get(
+                "outputs"
+            )
             if outputs is None:
                 return None
             if not isinstance(outputs, list) or len(outputs) != wanted:

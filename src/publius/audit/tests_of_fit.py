@@ -22,9 +22,7 @@ def log_p_pearson(counts: Float64Array, expected: Float64Array) -> float:
         return -math.inf
     large = expected >= _LEAST
     observed, wanted = (np.append(each[large], each[~large].sum()) for each in (counts, expected))
-    if (
-        len(observed) > 1 and wanted[-1] < _LEAST
-    ):  # the pool itself is small: it joins the smallest large cell
+    if len(observed) > 1 and wanted[-1] < _LEAST:  # the pool itself is small: it joins the smallest large cell
         smallest = int(wanted[:-1].argmin())
         observed[smallest] += observed[-1]
         wanted[smallest] += wanted[-1]

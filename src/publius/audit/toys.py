@@ -35,9 +35,7 @@ def small_embeddings(vectors: Float64Array, name: str) -> Embeddings:
     )
 
 
-def worlds(
-    count: int, *, dimensions: tuple[int, ...] = (1, 2), words: tuple[int, int] = (3, 10)
-) -> list[World]:
+def worlds(count: int, *, dimensions: tuple[int, ...] = (1, 2), words: tuple[int, int] = (3, 10)) -> list[World]:
     """``count`` worlds: dimensions and layouts in turn, words and epsilons in their ranges. Always the same ones."""
     found = []
     names = list(LAYOUTS)

@@ -21,8 +21,7 @@ def groups_of(authors: Sequence[Any] | None, size: int) -> IndexArray:
     keys = [author_key(author) for author in authors] if authors is not None else [None] * size
     places: dict[Any, int] = {}
     return np.array(
-        [places.setdefault(row if key is None else key, len(places)) for row, key in enumerate(keys)],
-        np.int64,
+        [places.setdefault(row if key is None else key, len(places)) for row, key in enumerate(keys)], np.int64
     )
 
 

@@ -59,9 +59,7 @@ class Space:
             arrays[name].astype(np.float64) for name in ("components", "whiten", "centre", "mean")
         )
         width = self.whiten.shape[1] + (features.encoder.dimension if features.encoder else 0)
-        if self.components.shape != (len(features.vocabulary), len(self.centre)) or self.mean.shape != (
-            width,
-        ):
+        if self.components.shape != (len(features.vocabulary), len(self.centre)) or self.mean.shape != (width,):
             raise ValueError("directions of these words")
 
     def rows(self, words: Any, meaning: Float64Array) -> Float64Array:
@@ -109,9 +107,7 @@ class Clusters(StoredClassifier):
         if clusters < 2:
             raise UsageError(f"--clusters must be at least 2, not {clusters}")
         if len(texts) < 2 * clusters:
-            raise DataError(
-                f"{len(texts):,} public texts are too few for {clusters} clusters: at most half as many"
-            )
+            raise DataError(f"{len(texts):,} public texts are too few for {clusters} clusters: at most half as many")
         with stage("reading words"):
             vocabulary = _vocabulary(texts, authors, extra_words, languages)
             counts = Features(vocabulary, np.ones(len(vocabulary))).counts(texts)
@@ -152,10 +148,7 @@ class Clusters(StoredClassifier):
 
 
 def _vocabulary(
-    texts: Sequence[str],
-    authors: Sequence[Any] | None,
-    extra_words: Collection[str],
-    languages: Sequence[str],
+    texts: Sequence[str], authors: Sequence[Any] | None, extra_words: Collection[str], languages: Sequence[str]
 ) -> tuple[str, ...]:
     """The words that may leave, without stop words and what every third text uses."""
     used = words_by_text(texts)

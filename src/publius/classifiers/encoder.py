@@ -143,9 +143,7 @@ class Foreign(Encoder):
         try:
             self.dimension = len(np.asarray(self._made.encode([_TRIED]), np.float32)[0])
         except Exception as error:  # of foreign code, whatever it is
-            raise UsageError(
-                f"{name} does not encode a sentence, as encode(['...'])[0]: {place_of(error)}"
-            ) from None
+            raise UsageError(f"{name} does not encode a sentence, as encode(['...'])[0]: {place_of(error)}") from None
         for fact in ("languages", "licence", "trained"):
             setattr(self, fact, getattr(self._made, fact, None) or getattr(self, fact))
         self.sha256 = str(getattr(self._made, "sha256", "") or source_digest(self._made))
@@ -168,24 +166,7 @@ class Packaged(Encoder):
 
     name = PACKAGED
     dimension = 512
-    languages = (
-        "ar",
-        "de",
-        "en",
-        "es",
-        "fr",
-        "it",
-        "ja",
-        "ko",
-        "nl",
-        "pl",
-        "pt",
-        "ru",
-        "th",
-        "tr",
-        "zh",
-        "zh-TW",
-    )
+    languages = ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh", "zh-TW")
     licence = "Apache-2.0"
     trained = "2019"
 
@@ -269,10 +250,7 @@ class Network:
             around = np.zeros((n + order - 1, _WIDTH), np.float32)
             hidden = around[left : left + n]
             for at in range(order):
-                begin, end = (
-                    max(0, left - at),
-                    min(n, n + left - at),
-                )  # rows t whose token t + at - left is there
+                begin, end = (max(0, left - at), min(n, n + left - at))  # rows t whose token t + at - left is there
                 if begin < end:
                     hidden[begin:end] += rows[begin + at - left : end + at - left, part : part + _WIDTH]
                 part += _WIDTH

@@ -45,9 +45,7 @@ class Names(Classifier):
         name: str = "names",
     ) -> None:  # fmt: skip
         if descriptions is not None and len(descriptions) != len(labels):
-            raise UsageError(
-                f"{len(labels)} labels and {len(descriptions)} descriptions: give one for each label"
-            )
+            raise UsageError(f"{len(labels)} labels and {len(descriptions)} descriptions: give one for each label")
         self.name, self.labels = name, checked_labels(labels)
         said = dict(zip(map(compared, labels), descriptions or labels, strict=True))
         self._said = tuple(said[label] or label for label in self.labels[:-1])

@@ -38,9 +38,7 @@ class Python(Classifier):
         function = getattr(made, "predict", made)
         labels = getattr(made, "labels", None)
         if not callable(function) or isinstance(labels, str) or not isinstance(labels, Sequence):
-            raise UsageError(
-                f"{name} must have labels, a list of texts, and take one text: def {_last(name)}(text)"
-            )
+            raise UsageError(f"{name} must have labels, a list of texts, and take one text: def {_last(name)}(text)")
         self._function: Callable[[str], Any] = function
         self.labels = checked_labels(labels)
         self._places = {label: place for place, label in enumerate(self.labels)}
@@ -48,9 +46,7 @@ class Python(Classifier):
             function(_TRIED)
         except Exception as error:
             raise UsageError(f"{name} does not answer a sentence: {place_of(error)}") from None
-        self.sha256 = hashlib.sha256(
-            "\n".join((name, *self.labels, source_digest(made))).encode()
-        ).hexdigest()
+        self.sha256 = hashlib.sha256("\n".join((name, *self.labels, source_digest(made))).encode()).hexdigest()
         about = {"licence": getattr(made, "licence", None), "trained": getattr(made, "trained", None)}
         self.public = ({"name": name, "kind": "classifier", "sha256": self.sha256, **about},)
 

@@ -62,15 +62,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     @property
     def sha256(self) -> str:
         """The digest of what decides the answers and the words of labels; not of its name, date and accuracy."""
-        decides = [
-            self.kind,
-            self.labels,
-            self.vocabulary,
-            self.words,
-            self.settings,
-            self.encoder,
-            self.arrays,
-        ]
+        decides = [self.kind, self.labels, self.vocabulary, self.words, self.settings, self.encoder, self.arrays]
         return hashlib.sha256(msgspec.json.encode(decides, order="sorted")).hexdigest()
 
 
@@ -83,13 +75,7 @@ class StoredClassifier(Classifier):
         self.meta = msgspec.structs.replace(meta, arrays=dict(sorted(digests.items())))
         self.name, self.labels, self.accuracy = meta.name, meta.labels, meta.accuracy
         self.trained_on, self.sha256 = meta.trained_on, self.meta.sha256
-        own = {
-            "name": meta.name,
-            "kind": "classifier",
-            "sha256": self.sha256,
-            "licence": None,
-            "trained": meta.trained,
-        }
+        own = {"name": meta.name, "kind": "classifier", "sha256": self.sha256, "licence": None, "trained": meta.trained}
         self.public = (own, *meta.public)
         self._prepare()
 
@@ -126,9 +112,7 @@ def read_folder(folder: AnyPath) -> Classifier:
     try:
         meta = msgspec.json.decode(read_bytes_limited(place / META, _LARGEST), type=Meta)
     except msgspec.MsgspecError as error:
-        raise DataError(
-            f"{shown(place / META)} is no classifier of this Publius ({error}): {_AGAIN}"
-        ) from None
+        raise DataError(f"{shown(place / META)} is no classifier of this Publius ({error}): {_AGAIN}") from None
     arrays = {}
     for name, digest in meta.arrays.items():
         path = place / f"{name}.npy"
@@ -170,9 +154,7 @@ def load_classifier(name: AnyPath) -> Classifier:
     if len(parts) == 1:
         return read_folder(parts[0])
     if parts:
-        raise UsageError(
-            f"this summary holds several classifiers, choose one: {', '.join(map(shown, parts))}"
-        )
+        raise UsageError(f"this summary holds several classifiers, choose one: {', '.join(map(shown, parts))}")
     stored = ", ".join(stored_classifiers()) or "none yet"
     raise UsageError(
         f"no classifier is called {str(name)!r:.100}, and no folder holds one. Stored: {stored}. Train one on public "
@@ -207,9 +189,7 @@ def free_name(name: str) -> Path:
             "or digit first"
         )
     if os.path.lexists(catalogue() / name):
-        raise UsageError(
-            f"a classifier called {name} is stored: choose another name, or publius models remove {name}"
-        )
+        raise UsageError(f"a classifier called {name} is stored: choose another name, or publius models remove {name}")
     return catalogue() / name
 
 
@@ -225,9 +205,7 @@ def store(classifier: StoredClassifier) -> Path:
 def remove(name: str) -> None:
     """Remove one that is stored; `UsageError` where there is none."""
     if not is_stored(name):
-        raise UsageError(
-            f"no classifier is called {name!r:.100}. Stored: {', '.join(stored_classifiers()) or 'none'}"
-        )
+        raise UsageError(f"no classifier is called {name!r:.100}. Stored: {', '.join(stored_classifiers()) or 'none'}")
     with os_errors("remove", catalogue() / name):
         shutil.rmtree(catalogue() / name)
 

@@ -52,9 +52,7 @@ class Subjects(Classifier):
 
     kind = "subjects"
 
-    def __init__(
-        self, embeddings: Embeddings | None = None, *, count: int = SUBJECTS, words: int = WORDS
-    ) -> None:
+    def __init__(self, embeddings: Embeddings | None = None, *, count: int = SUBJECTS, words: int = WORDS) -> None:
         vectors = Embeddings.load() if embeddings is None else embeddings
         if count < 2:
             raise UsageError(f"there must be at least 2 subjects, not {count}")
@@ -79,13 +77,7 @@ class Subjects(Classifier):
         decides = "\n".join((*self.labels, *self.vocabulary)).encode() + self._member.astype("<i8").tobytes()
         self.sha256 = hashlib.sha256(decides).hexdigest()
         self.public = (
-            {
-                "name": vectors.name,
-                "kind": "vectors",
-                "sha256": vectors.sha256,
-                "licence": None,
-                "trained": None,
-            },
+            {"name": vectors.name, "kind": "vectors", "sha256": vectors.sha256, "licence": None, "trained": None},
         )
         self._given = (embeddings, count, words)
 
@@ -149,11 +141,7 @@ def _kept_clusters(rows: Float64Array, count: int, of: str) -> IndexArray:
     path = home() / "subjects" / f"{key}.npy"
     with contextlib.suppress(OSError, ValueError):
         found = np.load(path, allow_pickle=False)
-        if (
-            found.shape == (len(rows),)
-            and found.dtype == np.int64
-            and 0 <= found.min() <= found.max() < count
-        ):
+        if found.shape == (len(rows),) and found.dtype == np.int64 and 0 <= found.min() <= found.max() < count:
             return np.asarray(found)
     with stage("clustering words"):
         made = clustered(rows, count)

@@ -44,9 +44,7 @@ class SummaryClassifier(StoredClassifier):
 
         found = read_folder(folder) if (Path(folder) / META).is_file() else load_classifier(Path(folder))
         if not isinstance(found, cls):
-            raise UsageError(
-                "this folder holds no classifier out of a summary: name SUMMARY/classifier/FIELD"
-            )
+            raise UsageError("this folder holds no classifier out of a summary: name SUMMARY/classifier/FIELD")
         return found
 
     def _prepare(self) -> None:
@@ -80,13 +78,7 @@ class SummaryClassifier(StoredClassifier):
 
 
 def write_summary_classifier(
-    folder: Path,
-    *,
-    classifier: Clusters,
-    field: str,
-    labels: Sequence[str],
-    counts: IndexArray,
-    deviation: float,
+    folder: Path, *, classifier: Clusters, field: str, labels: Sequence[str], counts: IndexArray, deviation: float
 ) -> None:
     """Write the classifier that a summary's counts make into a folder that is there, `SUMMARY/classifier/FIELD/`.
 
@@ -119,9 +111,7 @@ def from_counts(
     return SummaryClassifier(meta, {**shared, **own})
 
 
-def places_of(
-    counts: Float64Array, centres: Float64Array, deviation: float
-) -> tuple[Float64Array, Float64Array]:
+def places_of(counts: Float64Array, centres: Float64Array, deviation: float) -> tuple[Float64Array, Float64Array]:
     """Of each label its place, of unit length, and its share.
 
     A cell below two standard deviations is replaced by 0.3 of what the margins predict, at most one deviation.

@@ -104,9 +104,7 @@ class TopicClassifier(StoredClassifier):
             often = Counter(word for words in used for word in words)
             vocabulary = tuple(sorted(word for word, count in often.items() if count >= _TEXTS_EACH))
             if not vocabulary:
-                raise DataError(
-                    f"no word is in {_TEXTS_EACH} of the {len(texts):,} public texts: give more texts"
-                )
+                raise DataError(f"no word is in {_TEXTS_EACH} of the {len(texts):,} public texts: give more texts")
             counts = Features(vocabulary, np.ones(len(vocabulary))).counts(texts)
         meaning = np.zeros((len(texts), 0))
         if encoder is not None:
@@ -131,12 +129,7 @@ class TopicClassifier(StoredClassifier):
             trained_on=tuple(trained_on),
             accuracy=measured(right, [said[row] for row in tried.tolist()], groups[tried]),
         )  # fmt: skip
-        arrays: Arrays = {
-            "idf": idf,
-            "weights": weights.astype(np.float32),
-            "intercept": intercept,
-            "classes": classes,
-        }
+        arrays: Arrays = {"idf": idf, "weights": weights.astype(np.float32), "intercept": intercept, "classes": classes}
         return cls(meta, arrays)
 
     def _prepare(self) -> None:

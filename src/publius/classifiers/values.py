@@ -25,9 +25,7 @@ def checked_labels(labels: Sequence[str], what: str = "label") -> tuple[str, ...
         raise UsageError(f"give from 1 to {MOST:,} {what}s beside {OTHER!r}, not {len(found):,}")
     for label in found:
         if not label or len(label) > _LONGEST or not label.isprintable():
-            raise UsageError(
-                f"a {what} has from 1 to {_LONGEST} characters that can be printed, not {label!r:.40}"
-            )
+            raise UsageError(f"a {what} has from 1 to {_LONGEST} characters that can be printed, not {label!r:.40}")
     if len(set(found)) < len(found):
         twice = next(label for label in found if found.count(label) > 1)
         raise UsageError(f"the {what} {twice!r} is given twice")

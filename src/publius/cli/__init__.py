@@ -39,7 +39,9 @@ def overview() -> str:
     parts = [f"Usage: publius COMMAND [OPTIONS]\n\n{ABOUT}\n"]
     for title, commands in COMMANDS.items():
         parts.append(f"\n{title}\n" + "".join(f"  {name:<11}{said}\n" for name, (_, said) in commands.items()))
-    return "".join(parts) + "\nFirst time? publius start --demo --output demo. Help of a command: publius COMMAND --help\n"
+    return (
+        "".join(parts) + "\nFirst time? publius start --demo --output demo. Help of a command: publius COMMAND --help\n"
+    )
 
 
 def run(arguments: list[str] | None = None) -> int:

@@ -80,11 +80,7 @@ def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
             verdicts = list(check_laws(partial(_made, name), seed=seed))
             faults = [f"{each.law}, on {each.vocabulary}: {each.reason}" for each in verdicts if each.reason]
             laws = len({each.law for each in verdicts})
-            said = (
-                faults[0]
-                if faults
-                else f"{laws} laws on {len({each.vocabulary for each in verdicts})} vocabularies"
-            )
+            said = faults[0] if faults else f"{laws} laws on {len({each.vocabulary for each in verdicts})} vocabularies"
             made.append(Check(f"laws of {name}", not faults, said))
         return made
 
@@ -96,13 +92,9 @@ def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
             "checks": [{"name": row.name, "passed": row.passed, "found": row.found} for row in rows],
         })  # fmt: skip
     else:
-        console.table(
-            ("check", "", "found"), [(row.name, "ok" if row.passed else "FAILED", row.found) for row in rows]
-        )
+        console.table(("check", "", "found"), [(row.name, "ok" if row.passed else "FAILED", row.found) for row in rows])
         console.say(
-            "All checks passed."
-            if passed
-            else "FAILED: do not release with this installation; please report it."
+            "All checks passed." if passed else "FAILED: do not release with this installation; please report it."
         )
     return 0 if passed else FAILED
 

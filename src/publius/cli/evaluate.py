@@ -90,9 +90,7 @@ def evaluate(
     if sum([classifier is not None, as_is, protocol is not None, summary is not None]) > 1:
         raise UsageError("Choose one of --classifier, --as-is, --protocol and --summary.")
     if limits.given and (as_is or protocol or summary):
-        raise UsageError(
-            "Limits are for words and labels: leave them out, or leave out --as-is and --protocol."
-        )
+        raise UsageError("Limits are for words and labels: leave them out, or leave out --as-is and --protocol.")
     epsilons = _epsilons(epsilon)
     if limits.given and not epsilons:
         raise UsageError("A verdict needs a grid: --epsilon 1,2,5.")

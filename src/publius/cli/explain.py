@@ -160,11 +160,7 @@ def _unchanged(names: list[str], share: float, words: Words, *, json: bool) -> N
         console.as_json({"mechanisms": found})
     else:
         shown = [
-            (
-                row["mechanism"],
-                row["epsilon"] or "-",
-                f"{row['unchanged']:.1%}" if row["unchanged"] else row["refused"],
-            )
+            (row["mechanism"], row["epsilon"] or "-", f"{row['unchanged']:.1%}" if row["unchanged"] else row["refused"])
             for row in found
         ]
         console.table(("mechanism", "epsilon", "unchanged"), shown)
@@ -205,13 +201,9 @@ def _text(text: str, mechanism: Lifted, *, json: bool) -> None:
         console.as_json({"words": seen, "known": known, "bag": bag, "ordered": drawn.words})
         return
     console.say(
-        " ".join(drawn.words)
-        if drawn.words
-        else " ".join(w if n == 1 else f"{w} ({n})" for w, n in bag.items())
+        " ".join(drawn.words) if drawn.words else " ".join(w if n == 1 else f"{w} ({n})" for w, n in bag.items())
     )
-    console.say(
-        f"One draw, to look at: no release. {known} of {seen} words are known to {mechanism.vocabulary.name}."
-    )
+    console.say(f"One draw, to look at: no release. {known} of {seen} words are known to {mechanism.vocabulary.name}.")
 
 
 def _between(
@@ -230,9 +222,7 @@ def _between(
         from publius.distances.earth_mover import transport_plan
         from publius.text.bag import Bag, words_of
 
-        one, two = (
-            Bag(words_of(each, mechanism.vocabulary, mechanism.encoding).words) for each in (first, second)
-        )
+        one, two = (Bag(words_of(each, mechanism.vocabulary, mechanism.encoding).words) for each in (first, second))
         found = transport_plan(one, two, mechanism.vocabulary, mechanism.kernel.metric)
         ranked = sorted(found.moves, key=lambda move: (-move.mass * move.distance, move.source, move.target))
         moves = [{"from": m.source, "to": m.target, "mass": m.mass, "distance": m.distance} for m in ranked]
@@ -243,9 +233,7 @@ def _between(
             "metric": mechanism.guarantee.metric, "mechanism": mechanism.name, **more,
         })  # fmt: skip
         return
-    console.say(
-        f"Earth Mover's distance at most {distance:.6g} ({mechanism.guarantee.metric}, N = {length})."
-    )
+    console.say(f"Earth Mover's distance at most {distance:.6g} ({mechanism.guarantee.metric}, N = {length}).")
     console.say(
         f"Exponent {bound.exponent:.6g}: a bag is at most {factor_text(bound.exponent)} times as probable under one text."
     )
@@ -256,9 +244,7 @@ def _between(
         )
 
 
-def _nearest(
-    a: str, corpus: str, count: int, words: Words, length: int, reading: Reading, *, json: bool
-) -> None:
+def _nearest(a: str, corpus: str, count: int, words: Words, length: int, reading: Reading, *, json: bool) -> None:
     from publius.cli import console
     from publius.documents.corpus import open_corpus
 
@@ -270,9 +256,7 @@ def _nearest(
 
     rows = console.watched(found)
     if json:
-        console.as_json(
-            {"nearest": [{"row": row, "distance": distance} for row, distance in rows], "length": length}
-        )
+        console.as_json({"nearest": [{"row": row, "distance": distance} for row, distance in rows], "length": length})
     else:
         console.table(("row", "distance"), rows)
 
@@ -285,9 +269,7 @@ def _one_text(path: str, reading: Reading) -> str:
 
     found = list(islice(open_corpus(path, reading), 2))
     if len(found) != 1:
-        raise UsageError(
-            f"{path!r:.80} holds {'several documents' if found else 'no document'}: give a file with one"
-        )
+        raise UsageError(f"{path!r:.80} holds {'several documents' if found else 'no document'}: give a file with one")
     return found[0].text
 
 
@@ -300,11 +282,7 @@ def _kernel(name: str | None, epsilon: float | None, words: Words) -> Kernel:
     parameters = registry.parse_set(kind, words.set)
     vectors = Embeddings.load(words.embeddings)
     return registry.make_kernel(
-        chosen,
-        vectors,
-        epsilon=10.0 if epsilon is None else epsilon,
-        metric=words.metric,
-        parameters=parameters,
+        chosen, vectors, epsilon=10.0 if epsilon is None else epsilon, metric=words.metric, parameters=parameters
     )
 
 

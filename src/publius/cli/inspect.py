@@ -45,9 +45,7 @@ def inspect(
     from publius.files.value_list import value_list
 
     if (Path(file) / "manifest.json").is_file():
-        raise UsageError(
-            f"this folder is a release: publius explain {file}, or publius inspect FILE --release {file}"
-        )
+        raise UsageError(f"this folder is a release: publius explain {file}, or publius inspect FILE --release {file}")
     files: str | list[str] = [file, *more] if more else file
     if release is not None:
         shown = console.watched(_against, files, reading, people, release)
@@ -74,9 +72,7 @@ def _print(found: Inspection) -> None:
     facts.append(("languages", ", ".join(f"{name} {count:,}" for name, count in found.languages.items())))
     console.table(("found", ""), facts)
     if found.notes:
-        console.table(
-            ("rows", "to look at", "where"), [(each.count, each.what, each.where) for each in found.notes]
-        )
+        console.table(("rows", "to look at", "where"), [(each.count, each.what, each.where) for each in found.notes])
     else:
         console.say("Nothing odd was found.")
 

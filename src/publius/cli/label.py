@@ -112,9 +112,7 @@ def declared_labels(given: str) -> tuple[list[str], list[str] | None]:
             rows = [*csv.reader(file)]
         if rows and [cell.strip() for cell in rows[0]] == ["label", "description"]:
             if any(len(row) != 2 for row in rows[1:] if row):
-                raise DataError(
-                    f"{Path(given[1:]).name}: each row must have a label and a description, quoted as CSV"
-                )
+                raise DataError(f"{Path(given[1:]).name}: each row must have a label and a description, quoted as CSV")
             return [row[0].strip() for row in rows[1:] if row], [row[1].strip() for row in rows[1:] if row]
     return value_list(given, "--labels"), None
 

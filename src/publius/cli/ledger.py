@@ -11,9 +11,7 @@ app = new_app(name="ledger", help="Make and show privacy budgets: one account pe
 
 
 @app.command
-def init(
-    ledger: Path, *, budget: float, unit: Literal["epsilon", "exponent"] = "epsilon", json: bool = False
-) -> None:
+def init(ledger: Path, *, budget: float, unit: Literal["epsilon", "exponent"] = "epsilon", json: bool = False) -> None:
     """Make a new ledger.
 
     Parameters
@@ -68,9 +66,7 @@ def show(ledger: Path, *, author: str | None = None, json: bool = False) -> None
             ],
         })  # fmt: skip
         return
-    console.say(
-        f"Budget {decimal(found.budget)} ({found.unit}) for each author; {debits:,} releases were debited."
-    )
+    console.say(f"Budget {decimal(found.budget)} ({found.unit}) for each author; {debits:,} releases were debited.")
     rows = sorted(accounts, key=lambda each: -each.spent)
     shown = [(each.author, decimal(each.spent), decimal(each.remaining), each.releases) for each in rows[:20]]
     if shown:

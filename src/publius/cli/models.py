@@ -69,26 +69,13 @@ def train(
     from publius.errors import UsageError
 
     if kind != "clusters" and sum(each is not None for each in (label, like, labels)) != 1:
-        raise UsageError(
-            "what is learned? Name the column with --label, or a classifier with --like or --labels A,B."
-        )
+        raise UsageError("what is learned? Name the column with --label, or a classifier with --like or --labels A,B.")
     if kind == "clusters" and (label or like or labels):
         raise UsageError("clusters need no labels: leave --label, --like and --labels out.")
     taught_by = _answering(like, labels, "packaged") if like or labels else None
     files: str | list[str] = [file, *more] if more else file
     made = console.watched(
-        _trained,
-        files,
-        name,
-        label,
-        kind,
-        taught_by,
-        encoder,
-        clusters,
-        words,
-        languages,
-        reading,
-        author_field,
+        _trained, files, name, label, kind, taught_by, encoder, clusters, words, languages, reading, author_field
     )
     console.as_json(made) if json else _tell(made)
 
@@ -131,11 +118,7 @@ def _trained(
 
         vectors = fit_metric(texts, [str(each) for each in targets], extra=own, **listed).save(folder)
         return {**told, "words": vectors.size, "dimension": vectors.dimension, "sha256": vectors.sha256}
-    listed |= {
-        "trained_on": corpus.digests(),
-        "extra_words": own,
-        "encoder": load_encoder() if encoder else None,
-    }
+    listed |= {"trained_on": corpus.digests(), "extra_words": own, "encoder": load_encoder() if encoder else None}
     made: StoredClassifier
     if kind == "clusters":
         made = Clusters.train(texts, clusters=clusters, **listed)
@@ -161,19 +144,12 @@ def _tell(made: dict[str, Any]) -> None:
         console.say(f"{asked} for {_interval(accuracy)} of these texts, in cross-validation:")
         console.table(
             ("label", "right", ""),
-            [
-                (name, f"{100 * share:.0f} %", console.bar(share))
-                for name, share in accuracy["by_label"].items()
-            ],
+            [(name, f"{100 * share:.0f} %", console.bar(share)) for name, share in accuracy["by_label"].items()],
         )
     elif made["kind"] == "metric":
-        console.say(
-            f"Use it: publius obfuscate FILE --embeddings {made['name']} --epsilon 10 --length 40 --output DIR"
-        )
+        console.say(f"Use it: publius obfuscate FILE --embeddings {made['name']} --epsilon 10 --length 40 --output DIR")
     else:
-        console.say(
-            f"{len(made['labels']) - 1} clusters, and other. Look at them: publius models show {made['name']}"
-        )
+        console.say(f"{len(made['labels']) - 1} clusters, and other. Look at them: publius models show {made['name']}")
 
 
 def _interval(accuracy: dict[str, Any]) -> str:
@@ -395,8 +371,7 @@ def try_(
     some = documents[:: max(1, -(-len(documents) // (_COMPARED if label else _SHOWN)))]
     answers = console.watched(found.predict, [each.text for each in some])
     rows = [
-        {"text": " ".join(each.text.split())[:60], "label": answer}
-        for each, answer in zip(some, answers, strict=True)
+        {"text": " ".join(each.text.split())[:60], "label": answer} for each, answer in zip(some, answers, strict=True)
     ]
     agreement = None
     if label:

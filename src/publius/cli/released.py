@@ -110,9 +110,7 @@ def _print(result: Result, output: str, *, json: bool) -> None:
         return
     if result.table:
         ranked = sorted(result.table, key=lambda each: -each["rows"])
-        rows = [
-            (each["label"], each["rows"], f"{each['low']:,} to {each['high']:,}") for each in ranked[:_ROWS]
-        ]
+        rows = [(each["label"], each["rows"], f"{each['low']:,} to {each['high']:,}") for each in ranked[:_ROWS]]
         rest = ranked[_ROWS:]
         if rest:
             rows.append((f"{len(rest)} more", sum(each["rows"] for each in rest), ""))

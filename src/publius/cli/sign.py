@@ -55,12 +55,7 @@ def sign(
     )  # fmt: skip
     missing = [
         f"--{name}"
-        for name, value in (
-            ("purpose", purpose),
-            ("recipient", recipient),
-            ("contact", contact),
-            ("review", review),
-        )
+        for name, value in (("purpose", purpose), ("recipient", recipient), ("contact", contact), ("review", review))
         if not value
     ]
     console.say(f"Page to sign: {output} (for you only).")
@@ -74,7 +69,7 @@ def sign(
 def verify(release: File, page: File | None = None, *, json: bool = False) -> int | None:
     """Check that a release and its page belong together.
 
-    Exit 0: whole, and the page is its own. 1: the page is of another release. 65: the folder was changed.
+    Exit 0: whole, and the page is its own. 1: the page is of another release, or was changed. 65: the folder was changed.
 
     Parameters
     ----------
@@ -95,7 +90,10 @@ def verify(release: File, page: File | None = None, *, json: bool = False) -> in
         console.say(f"Whole: {found.files} files as they were drawn, nothing more.")
         if found.page is not None:
             console.say("The page is of this release." if found.page else "The page is of ANOTHER release.")
-        console.say(
-            "Drawn by this installation." if found.here else "Not in the register of this installation."
-        )
-    return 1 if found.page is False else None
+            console.say(
+                "The page is as it was signed." if found.as_signed
+                else "The page was CHANGED, or is signed by hand: sign again." if found.here
+                else f"Compare what it says with the manifest: {found.promise}"
+            )  # fmt: skip
+        console.say("Drawn by this installation." if found.here else "Not in the register of this installation.")
+    return 1 if False in (found.page, found.as_signed) else None

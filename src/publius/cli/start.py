@@ -118,10 +118,7 @@ def start(
     if json:
         places = ("release", "page", "recipients", "evaluation")
         console.as_json(
-            {
-                name: None if getattr(made_here, name) is None else str(getattr(made_here, name))
-                for name in places
-            }
+            {name: None if getattr(made_here, name) is None else str(getattr(made_here, name)) for name in places}
         )
 
 
@@ -167,9 +164,4 @@ def _demo(kind: str, output: Path) -> dict[str, str | float | None]:
     private, public = samples.split_books()
     write_rows(output / "texts.jsonl", private)
     write_rows(output / "public.jsonl", public)
-    return {
-        "release": kind,
-        "public": str(output / "public.jsonl"),
-        "label_field": "topic",
-        "author_field": "author",
-    }
+    return {"release": kind, "public": str(output / "public.jsonl"), "label_field": "topic", "author_field": "author"}

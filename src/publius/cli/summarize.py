@@ -157,9 +157,7 @@ def _print(found: Result, output: str, *, json: bool) -> None:
         rows: dict[str, Any] = {}
         if told is not None:
             rows = {name: getattr(told, name) for name in ("groups", "topics", "subjects", "statements")}
-        console.as_json(
-            {**msgspec.to_builtins(manifest), **rows, "folder": output, "left_out": found.left_out}
-        )
+        console.as_json({**msgspec.to_builtins(manifest), **rows, "folder": output, "left_out": found.left_out})
         return
     if manifest.warning:
         console.say(manifest.warning)

@@ -47,9 +47,7 @@ class AbstractMetric(ABC):
         if type(self).paired is AbstractMetric.paired:  # which goes row by row
             largest = max(float(self.pairwise(block, center).max()) for block in blocks)
         else:  # without scipy, whose import is half of a first draw
-            largest = max(
-                float(self.paired(block, np.broadcast_to(center, block.shape)).max()) for block in blocks
-            )
+            largest = max(float(self.paired(block, np.broadcast_to(center, block.shape)).max()) for block in blocks)
         return 2 * (1 + 1e-12) * largest
 
 

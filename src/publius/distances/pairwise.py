@@ -51,21 +51,15 @@ def pairwise_distances(
             left, right = places[i][rest.left], places[len(rows) + j][rest.right]
             costs = None if table is None else table[np.ix_(left, right)]
             x, y = vectors[left], vectors[right]
-            result[i, j] = transport_problem(
-                x, rest.supply, y, rest.demand, ground, rest.total, costs
-            ).distance
+            result[i, j] = transport_problem(x, rest.supply, y, rest.demand, ground, rest.total, costs).distance
     return result
 
 
-def _line_distances(
-    rows: Sequence[BagPoints], columns: Sequence[BagPoints], embeddings: Embeddings
-) -> Float64Array:
+def _line_distances(rows: Sequence[BagPoints], columns: Sequence[BagPoints], embeddings: Embeddings) -> Float64Array:
     """One dimension and one size: the mean gap of the sorted values."""
     from scipy.spatial.distance import cdist
 
     def values(corpus: Sequence[BagPoints]) -> Float64Array:
-        return np.array(
-            [np.sort(np.repeat(vectors_at(p.indices, embeddings)[:, 0], p.masses)) for p in corpus]
-        )
+        return np.array([np.sort(np.repeat(vectors_at(p.indices, embeddings)[:, 0], p.masses)) for p in corpus])
 
     return np.asarray(cdist(values(rows), values(columns), "cityblock") / rows[0].size)

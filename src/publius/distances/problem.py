@@ -149,9 +149,7 @@ def residual(a: BagPoints, b: BagPoints) -> Residual:
     return Residual(left, supply[left], right, demand[right], a.size // divisor * b.size)
 
 
-def points_transport(
-    a: BagPoints, b: BagPoints, embeddings: Embeddings, ground: Ground
-) -> tuple[Residual, Transport]:
+def points_transport(a: BagPoints, b: BagPoints, embeddings: Embeddings, ground: Ground) -> tuple[Residual, Transport]:
     """The optimal transport between two bags: what moves, and how."""
     rest = residual(a, b)
     x, y = vectors_at(a.indices[rest.left], embeddings), vectors_at(b.indices[rest.right], embeddings)

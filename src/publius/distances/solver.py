@@ -46,9 +46,7 @@ def optimal_flow(costs: Float64Array, supply: MassArray, demand: MassArray) -> F
     """
     total = int(supply.sum())
     if total != int(demand.sum()) or not 0 < total < _LARGEST_MASS:
-        raise DataError(
-            f"supply {total} and demand {int(demand.sum())} must be equal, positive and below 2^53"
-        )
+        raise DataError(f"supply {total} and demand {int(demand.sum())} must be equal, positive and below 2^53")
     if not (np.isfinite(costs).all() and (costs >= 0).all()):
         raise DataError("a ground distance is negative or not finite")
     reduced = _reduced(costs)
@@ -83,9 +81,7 @@ def _solve(costs: Float64Array, supply: MassArray, demand: MassArray, total: int
         return _assignment(costs, supply, demand) if small else _linear_program(costs, supply, demand)
 
 
-def _network_simplex(
-    costs: Float64Array, supply: MassArray, demand: MassArray, iterations: int = _ITERATIONS
-) -> Flow:
+def _network_simplex(costs: Float64Array, supply: MassArray, demand: MassArray, iterations: int = _ITERATIONS) -> Flow:
     with warnings.catch_warnings():  # of its import, and of an early stop, of which an error follows below
         warnings.simplefilter("ignore")
         import ot

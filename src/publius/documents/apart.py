@@ -33,18 +33,14 @@ _BLOCKS: Final = frozenset(
     "address article aside blockquote br caption dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr "
     "legend li main nav ol option p pre section table td th title tr ul".split()
 )
-_MARKUP: Final = (
-    re.compile(  # each alternative ends at what closes it, or at the end: linear, whatever the page
-        r"<!--.*?(?:-->|\Z)|<(script|style|template|noscript)(?=[\s/>]).*?(?:</\1\s*>|\Z)|<[!?][^>]*>?"
-        r"""|</?([a-z][^\s/>]*)(?:[^>=]+|=\s*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))?)*+>?""",
-        re.IGNORECASE | re.DOTALL,
-    )
+_MARKUP: Final = re.compile(  # each alternative ends at what closes it, or at the end: linear, whatever the page
+    r"<!--.*?(?:-->|\Z)|<(script|style|template|noscript)(?=[\s/>]).*?(?:</\1\s*>|\Z)|<[!?][^>]*>?"
+    r"""|</?([a-z][^\s/>]*)(?:[^>=]+|=\s*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))?)*+>?""",
+    re.IGNORECASE | re.DOTALL,
 )
 _LARGEST_MAIL: Final = 2**27
 _LONGEST_HEADER: Final = 2000
-_WITHOUT_VALUE: Final = re.compile(
-    rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f/>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
-)
+_WITHOUT_VALUE: Final = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f/>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 
 
 def main() -> None:
@@ -81,9 +77,7 @@ def _docx(path: Path, request: dict[str, Any]) -> list[str]:
 
     def lines(part: Any) -> Iterator[str]:
         for item in part.iter_inner_content():
-            if hasattr(
-                item, "rows"
-            ):  # a merged cell once, by its element: it may say that it spans 10^8 columns
+            if hasattr(item, "rows"):  # a merged cell once, by its element: it may say that it spans 10^8 columns
                 for row in item._tbl.tr_lst:
                     for cell in row.tc_lst:
                         if cell.vMerge != "continue":
@@ -154,9 +148,7 @@ def _sender(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
     return [{"text": "", "from": _read(path, request, email.parser.BytesHeaderParser)[2]}]
 
 
-def _read(
-    path: Path, request: dict[str, Any], parser: type[email.parser.BytesParser]
-) -> tuple[Message, str, str]:
+def _read(path: Path, request: dict[str, Any], parser: type[email.parser.BytesParser]) -> tuple[Message, str, str]:
     """A mail, its subject and its sender."""
     start, stop = request["part"]
     with path.open("rb") as file:
@@ -225,9 +217,7 @@ def _sheets(path: Path, request: dict[str, Any]) -> list[Any]:
         hidden = not str(facts.visible).endswith(".Visible")
         read = not hidden or facts.name in request["sheets"]
         rows = book.get_sheet_by_name(facts.name).to_python(False) if read else []
-        found.append(
-            [facts.name, hidden, [[None if cell == "" else said(cell) for cell in row] for row in rows]]
-        )
+        found.append([facts.name, hidden, [[None if cell == "" else said(cell) for cell in row] for row in rows]])
     formulas = 0
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as parts:

@@ -41,9 +41,7 @@ class Arrow(Table):
         names = plan.names()
         with self._opened() as (schema, batches):
             known = {str(name) for name in schema.names}
-            tops = [
-                name if name in known else name.partition(".")[0].partition("[")[0] for name in names if name
-            ]
+            tops = [name if name in known else name.partition(".")[0].partition("[")[0] for name in names if name]
             for batch in batches(size, list(dict.fromkeys(tops))):
                 yield Chunk([[pick(record, name) for name in names] for record in _records(batch)])
 
@@ -63,10 +61,7 @@ class Arrow(Table):
                 from pyarrow.feather import read_table
 
                 table = read_table(self.path)
-                yield (
-                    table.schema,
-                    lambda size, columns: table.select(columns or table.column_names).to_batches(size),
-                )
+                yield (table.schema, lambda size, columns: table.select(columns or table.column_names).to_batches(size))
         except (OSError, library.ArrowException):  # whose message may quote a value
             raise DataError(
                 f"{self.name} cannot be read as {self.kind}: write it again, whole and not encrypted."
@@ -142,6 +137,4 @@ def as_arrow(table: Any) -> Any:
     data = getattr(table, "data", None)  # a data set of Hugging Face
     if hasattr(table, "with_format") and data is not None:
         return pyarrow.concat_tables([pyarrow.Table.from_batches(table.with_format("arrow")[:].to_batches())])
-    raise UsageError(
-        "a table must have the Arrow interface, as those of pandas 2.2, polars, DuckDB and pyarrow have."
-    )
+    raise UsageError("a table must have the Arrow interface, as those of pandas 2.2, polars, DuckDB and pyarrow have.")

@@ -15,9 +15,7 @@ _TAGS: Final = (
     "nav|o:p|ol|option|p|pre|q|s|samp|script|section|select|small|span|strike|strong|style|sub|sup|table|tbody|td|textarea|tfoot|th|"
     "thead|time|title|tr|tt|u|ul|var|video|wbr"
 )
-_UNSEEN: Final = re.compile(
-    r"<(script|style)\b[^<>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL
-)
+_UNSEEN: Final = re.compile(r"<(script|style)\b[^<>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL)
 _BLOCK: Final = re.compile(
     r"</?(?:address|article|blockquote|br|dd|div|dl|dt|footer|form|h[1-6]|header|hr|li|ol|p|pre|section|table|td|th|tr|ul)"
     r"(?:\s[^<>]*)?/?>",
@@ -39,8 +37,7 @@ _SAID_BEFORE: Final = re.compile(  # the line above a quotation
     re.MULTILINE,
 )
 _FORWARDED: Final = re.compile(
-    r"^[ \t]*-{2,}[ \t]*(?:original message|ursprüngliche nachricht|message d'origine)\b",
-    re.IGNORECASE | re.MULTILINE,
+    r"^[ \t]*-{2,}[ \t]*(?:original message|ursprüngliche nachricht|message d'origine)\b", re.IGNORECASE | re.MULTILINE
 )
 
 

@@ -196,16 +196,12 @@ def check_columns(columns: Sequence[str], wanted: Iterable[str]) -> None:
 def has_column(columns: Iterable[str], name: str) -> bool:
     """Whether it is a column, or a path that begins with one."""
     first = steps_of(name)[:1]
-    return name in columns or (
-        first not in ([], [name]) and any(each.startswith(first[0]) for each in columns)
-    )
+    return name in columns or (first not in ([], [name]) and any(each.startswith(first[0]) for each in columns))
 
 
 def are_names(columns: Iterable[str]) -> bool:
     """Whether these look like names of columns: a table without a header begins with somebody's text."""
-    return not any(
-        len(each) > 48 or len(each.split()) > 5 or each.replace(".", "").isdigit() for each in columns
-    )
+    return not any(len(each) > 48 or len(each.split()) > 5 or each.replace(".", "").isdigit() for each in columns)
 
 
 def _missing(name: str, columns: Sequence[str], way_out: str = "") -> NoTextColumnError:

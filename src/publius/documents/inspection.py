@@ -81,17 +81,13 @@ def inspect(
         for document in corpus:
             seen.take(document)
     if not are_names(columns):
-        notes.append(
-            Note("the first row does not look like names of columns: write one above it", 1, "row 1")
-        )
+        notes.append(Note("the first row does not look like names of columns: write one above it", 1, "row 1"))
     notes += [*corpus.notes(), *seen.notes(), *_rows_in_cells(corpus)]
     odd = sum(note.count for note in notes if note.what == CP1252)
     by_row = "utf-8" if not odd else "cp1252" if odd == seen.documents else f"utf-8, {odd:,} rows cp1252"
     names = sorted({(table.encoding or by_row).removesuffix("-sig") for table in corpus.tables})
     languages = dict(seen.languages.most_common())
-    return Inspection(
-        seen.documents, seen.empty, columns, corpus.plan.text, ", ".join(names), languages, (*notes,)
-    )
+    return Inspection(seen.documents, seen.empty, columns, corpus.plan.text, ", ".join(names), languages, (*notes,))
 
 
 def _opened(given: Any, reading: Reading) -> tuple[Corpus, list[Note]]:
@@ -107,9 +103,7 @@ def _opened(given: Any, reading: Reading) -> tuple[Corpus, list[Note]]:
             what = "no column is called text: name it with --text-field"
             notes.append(Note(what, 1, f"looked at: {error.longest}"))
         except SheetsError as error:
-            listed = "; ".join(
-                f"{name}: names in row {row}, {rows} rows" for name, row, rows in error.choices
-            )
+            listed = "; ".join(f"{name}: names in row {row}, {rows} rows" for name, row, rows in error.choices)
             name, row, _ = error.choices[0]
             reading = replace(reading, sheet=(name,), header_row=row)
             what = "sheets that are not one table: name some with --sheet and --header-row"
@@ -181,9 +175,7 @@ class _Seen:
         if len(headed) < self.documents / 2:
             what = "rows that look like further header rows: --header-row N takes row N for names"
             note(what, len(headed), f"data row {', '.join(headed)}")
-        note(
-            "texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders
-        )
+        note("texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders)
         again = [count for count in self.texts.values() if count > 1]
         note("texts that are there more than once", sum(again), f"{len(again)} different")
         what = "rows whose author looks like nobody: --no-author leaves them out"
@@ -225,9 +217,7 @@ def _rows_in_cells(corpus: Corpus) -> list[Note]:
             marks = len(table.columns) - 1
             for row, record in enumerate(table.records(), start=1):
                 cells = [cell for cell in record.values() if "\n" in cell]
-                if any(
-                    line.count(table.delimiter) == marks for cell in cells for line in cell.splitlines()[1:]
-                ):
+                if any(line.count(table.delimiter) == marks for cell in cells for line in cell.splitlines()[1:]):
                     rows.append(row)
     what = "quoted fields that hold lines which look like rows: a stray quotation mark? (--quotes none reads each line)"
     return [Note(what, len(rows), f"data row {rows[0]}")] if rows else []
@@ -278,9 +268,7 @@ def look(
         lines.append(told + (f" (languages: {_listed(languages)})." if languages else "."))
     if nobody:
         lines.append(f"{nobody:,} texts have an author that looks like nobody: --no-author leaves them out.")
-    return lines + [
-        f"{each.count:,} {each.what}" + f" ({each.where})" * bool(each.where) for each in corpus.notes()
-    ]
+    return lines + [f"{each.count:,} {each.what}" + f" ({each.where})" * bool(each.where) for each in corpus.notes()]
 
 
 @cache

@@ -102,9 +102,7 @@ class Workbook(Held):
             header = [(cell or "").strip() for cell in rows[first]] if len(rows) > first else []
             named = [place for place, cell in enumerate(header) if cell]
             if not named:
-                raise DataError(
-                    f"{self.name}, sheet {name}: no names of columns in row {first + 1}: --header-row N."
-                )
+                raise DataError(f"{self.name}, sheet {name}: no names of columns in row {first + 1}: --header-row N.")
             found += [{header[at]: row[at] for at in named} for row in rows[first + 1 :]]
         return found
 

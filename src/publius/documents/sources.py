@@ -49,8 +49,7 @@ _KINDS: Final = {
     ".docx": "docx", ".pdf": "pdf", ".html": "html", ".htm": "html", ".eml": "eml", ".mbox": "mbox",
 }  # fmt: skip
 _MAIL: Final = re.compile(
-    r"(?:from|to|subject|date|received|return-path|delivered-to|mime-version): .*\r?\n[\w-]+:|received: ",
-    re.IGNORECASE,
+    r"(?:from|to|subject|date|received|return-path|delivered-to|mime-version): .*\r?\n[\w-]+:|received: ", re.IGNORECASE
 )
 
 
@@ -208,9 +207,7 @@ def _is_table(text: str) -> bool:
     except csv.Error:
         return False
     header = [cell.strip() for cell in rows[0]] if rows else []
-    named = all(0 < len(cell) <= 40 and len(cell.split()) <= 4 for cell in header) and len({*header}) == len(
-        header
-    )
+    named = all(0 < len(cell) <= 40 and len(cell.split()) <= 4 for cell in header) and len({*header}) == len(header)
     as_wide = len(header) > 1 and len(rows) == 2 and (len(rows[1]) == len(header) or len(text) > HEAD // 4)
     return named and ("text" in header or as_wide)
 

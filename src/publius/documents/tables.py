@@ -65,9 +65,7 @@ class Chunk:
                 return found
         except (ValueError, RecursionError):
             pass
-        return [
-            _object(line, tally, self._name, row) for row, line in enumerate(self.rows, start=self._first + 1)
-        ]
+        return [_object(line, tally, self._name, row) for row, line in enumerate(self.rows, start=self._first + 1)]
 
     def values(self, plan: Plan, tally: Tally | None) -> Iterable[Sequence[Any]]:
         """Of each row the values of `Plan.names`."""
@@ -292,9 +290,7 @@ class Held(Table):
         """Out of memory."""
         names = plan.names()
         for start in range(0, len(self._records), size):
-            yield Chunk(
-                [[pick(each, name) for name in names] for each in self._records[start : start + size]]
-            )
+            yield Chunk([[pick(each, name) for name in names] for each in self._records[start : start + size]])
 
     def count(self) -> int:
         """How many rows it has."""
@@ -323,9 +319,7 @@ class Json(Held):
             column = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
             raise DataError(f"{self.name} is not JSON{column}: write a list of objects.") from None
         if isinstance(value, dict):
-            lists = [
-                each for each in value.values() if isinstance(each, list) and each and type(each[0]) is dict
-            ]
+            lists = [each for each in value.values() if isinstance(each, list) and each and type(each[0]) is dict]
             value = lists[0] if len(lists) == 1 and "text" not in value else [value]
         if not isinstance(value, list):
             raise DataError(f"{self.name} holds no list: write a list of objects, or JSON lines.")
@@ -342,9 +336,7 @@ class Separated(Table):
         self.encoding = whole_encoding(head, reading)
         self._skipped = (reading.header_row or 1) - 1
         text = head.decode(self.encoding, "ignore") if self.encoding else decoded(head)
-        self.delimiter = (
-            _delimiter(reading.delimiter) if reading.delimiter else most_frequent(text, self._skipped)
-        )
+        self.delimiter = _delimiter(reading.delimiter) if reading.delimiter else most_frequent(text, self._skipped)
         first = re.search(r"\r\n?|\n", text)
         self._ends = (
             "" if first and first[0] == "\r" else "\n"

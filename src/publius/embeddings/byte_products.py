@@ -52,9 +52,7 @@ def unusable(dimension: int) -> str | None:
         return "the extra onnxruntime is not installed"
     if not _SENDS_NOTHING[0] <= _numbers(found) < _SENDS_NOTHING[1]:
         least, end = (".".join(map(str, each)) for each in _SENDS_NOTHING)
-        return (
-            f"onnxruntime {found} is not one of the versions from {least} and below {end}, which send nothing"
-        )
+        return f"onnxruntime {found} is not one of the versions from {least} and below {end}, which send nothing"
     if dimension > DEEPEST:
         return f"more than {DEEPEST:,} dimensions"
     return None

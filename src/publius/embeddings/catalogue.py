@@ -83,9 +83,7 @@ def _data_folder() -> Path:
     try:
         home = Path.home()
     except RuntimeError:
-        raise StorageError(
-            "there is no home folder to keep embeddings in: set PUBLIUS_HOME to a folder"
-        ) from None
+        raise StorageError("there is no home folder to keep embeddings in: set PUBLIUS_HOME to a folder") from None
     if sys.platform == "darwin":
         return home / "Library" / "Application Support"
     return home / "AppData" / "Local" if sys.platform == "win32" else home / ".local" / "share"
@@ -123,9 +121,7 @@ def new_stored_folder(name: str) -> Path:
         raise UsageError(f"{name!r} is the name of packaged embeddings: choose another")
     folder = stored_folder(name)
     if is_stored(name):
-        raise UsageError(
-            f"embeddings called {name!r} are stored: choose another name or remove {shown(folder)}"
-        )
+        raise UsageError(f"embeddings called {name!r} are stored: choose another name or remove {shown(folder)}")
     return folder
 
 
@@ -145,6 +141,4 @@ def package_content(limit: int) -> tuple[list[str], Float32Array]:
         vectors = np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:limit]
         return glove_words(limit), vectors
     except (OSError, ValueError) as error:
-        raise EmbeddingError(
-            f"the package {PACKAGE} is damaged ({type(error).__name__}): install it again"
-        ) from None
+        raise EmbeddingError(f"the package {PACKAGE} is damaged ({type(error).__name__}): install it again") from None

@@ -133,9 +133,7 @@ class OnDevice:
                 return self._search(points, rows, bounds, winners)
         except PubliusError:
             raise
-        except (
-            Exception
-        ):  # memory that others took, a driver that was renewed: the rest is searched otherwise
+        except Exception:  # memory that others took, a driver that was renewed: the rest is searched otherwise
             self._lost = True
             return np.full(len(points), -1, np.int64), {}
 

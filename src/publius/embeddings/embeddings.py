@@ -105,13 +105,9 @@ class Embeddings:
         """
         record, words, vectors = open_store(folder)
         if record.tokenizer not in PROFILES:
-            raise EmbeddingError(
-                f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius"
-            )
+            raise EmbeddingError(f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius")
         source, place = MappingProxyType(dict(record.source)), Path(folder).resolve()
-        found = cls(
-            record.name, words, vectors, record.unknown_index, record.tokenizer, source, place, record.sha256
-        )
+        found = cls(record.name, words, vectors, record.unknown_index, record.tokenizer, source, place, record.sha256)
         if not in_own_store(folder):
             found.verify()
         return found
@@ -135,9 +131,7 @@ class Embeddings:
         """
         if tokenizer is not None:
             profile_named(tokenizer)
-        found = read_vectors(
-            path, limit=limit, vocabulary=vocabulary, skip_bad_rows=skip_bad_rows, progress=progress
-        )
+        found = read_vectors(path, limit=limit, vocabulary=vocabulary, skip_bad_rows=skip_bad_rows, progress=progress)
         source = {
             "format": found.format, "rows": found.rows, "limit": limit,
             "vocabulary": None if vocabulary is None else len(vocabulary), "skipped": dict(found.skipped),
@@ -179,20 +173,13 @@ class Embeddings:
 
     @classmethod
     def _checked(
-        cls,
-        name: str,
-        words: tuple[str, ...],
-        vectors: Float32Array,
-        tokenizer: str,
-        source: Mapping[str, Any],
+        cls, name: str, words: tuple[str, ...], vectors: Float32Array, tokenizer: str, source: Mapping[str, Any]
     ) -> Self:
         """From words and vectors whose content has been checked."""
         try:
             facts = json.loads(json.dumps(dict(source), allow_nan=False))
         except (TypeError, ValueError):
-            raise UsageError(
-                "source must hold what JSON can: texts, finite numbers, lists, mappings"
-            ) from None
+            raise UsageError("source must hold what JSON can: texts, finite numbers, lists, mappings") from None
         return cls(
             name=check_name(name),
             vocabulary=words,
@@ -284,9 +271,7 @@ class Embeddings:
             )
         _check_content(self.vocabulary, self.vectors, where)
         if central_index(self.vectors) != self.unknown_index:
-            raise EmbeddingError(
-                f"{where}: the unknown token's place is not as computed; import the vectors again"
-            )
+            raise EmbeddingError(f"{where}: the unknown token's place is not as computed; import the vectors again")
 
     def _where(self) -> str:
         return shown(self.folder or self.name)

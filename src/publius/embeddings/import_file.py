@@ -142,9 +142,7 @@ def _is_number(field: bytes) -> bool:
     return True
 
 
-def _headed_layout(
-    stream: io.BufferedReader, path: AnyPath, header: re.Match[bytes], header_size: int
-) -> _Layout:
+def _headed_layout(stream: io.BufferedReader, path: AnyPath, header: re.Match[bytes], header_size: int) -> _Layout:
     if max(map(len, header.groups())) > 18:
         raise EmbeddingError(f"{shown(path)}, header: a number of more than 18 digits; {_FETCH}")
     count, dimension = map(int, header.groups())
@@ -183,18 +181,11 @@ class _Table:
     """The rows that are kept, checked a block at a time."""
 
     def __init__(
-        self,
-        path: AnyPath,
-        layout: _Layout,
-        limit: int | None,
-        vocabulary: AbstractSet[str] | None,
-        skip: bool,
+        self, path: AnyPath, layout: _Layout, limit: int | None, vocabulary: AbstractSet[str] | None, skip: bool
     ) -> None:
         self.rows = 0
         self._path, self._layout, self._limit, self._skip = path, layout, limit, skip
-        self._vocabulary = (
-            None if vocabulary is None else {word.encode("utf-8", "replace") for word in vocabulary}
-        )
+        self._vocabulary = None if vocabulary is None else {word.encode("utf-8", "replace") for word in vocabulary}
         self._words: dict[str, int] = {}
         self._vectors: Float32Array = np.empty((0, layout.dimension), np.float32)
         self._skipped: Counter[str] = Counter()
@@ -273,9 +264,7 @@ class _Table:
         """The rows that were kept; `EmbeddingError` when there are none."""
         if not self._words:
             hint = "check that the vocabulary has the same case and script" if self._vocabulary else _FETCH
-            raise EmbeddingError(
-                f"{shown(self._path)}: none of its {self.rows} rows is a word to keep: {hint}"
-            )
+            raise EmbeddingError(f"{shown(self._path)}: none of its {self.rows} rows is a word to keep: {hint}")
         self._resize(len(self._words))
         self._vectors.flags.writeable = False
         skipped = dict(sorted(self._skipped.items()))
@@ -349,9 +338,7 @@ def _text_lines(stream: io.BufferedReader, layout: _Layout, table: _Table) -> It
                 table.bad(table.rows - before, "an empty line")
             empty = 0
             if layout.count is not None and table.rows > layout.count:
-                table.broken(
-                    table.rows, f"the header says {layout.count} words; correct it or remove the row"
-                )
+                table.broken(table.rows, f"the header says {layout.count} words; correct it or remove the row")
             yield table.rows, stripped
         else:
             empty += 1

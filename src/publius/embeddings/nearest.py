@@ -136,9 +136,7 @@ class NearestWords:
         if (why := byte_products.unusable(n)) is not None:
             return Choice(SGEMM, why)
         if n < _LEAST_DIMENSION or size < _LEAST_WORDS:
-            return Choice(
-                SGEMM, f"8-bit products pay from {_LEAST_DIMENSION} dimensions and {_LEAST_WORDS:,} words on"
-            )
+            return Choice(SGEMM, f"8-bit products pay from {_LEAST_DIMENSION} dimensions and {_LEAST_WORDS:,} words on")
         if not _has_byte_units():
             return Choice(SGEMM, "this processor has no unit for 8-bit products")
         if isinstance(wrong := byte_products.reach(n, columns(size)), str):
@@ -174,8 +172,7 @@ class NearestWords:
             return result
         with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
             shares = [
-                pool.submit(self._search, points, result, starts[share::threads], first)
-                for share in range(threads)
+                pool.submit(self._search, points, result, starts[share::threads], first) for share in range(threads)
             ]
             for share in shares:
                 share.result()
@@ -249,10 +246,7 @@ class NearestWords:
 
     @cached_property
     def _largest_norm(self) -> float:
-        norms = (
-            np.asarray(self._vectors[a:b], np.float64) * self._scale
-            for a, b in _cuts(len(self._vectors), _PANEL)
-        )
+        norms = (np.asarray(self._vectors[a:b], np.float64) * self._scale for a, b in _cuts(len(self._vectors), _PANEL))
         return max(float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max())) for rows in norms)
 
     def _scaled_points(self, points: Float64Array) -> tuple[Float64Array, Float32Array, Float64Array]:

@@ -108,9 +108,7 @@ def read_record(folder: AnyPath) -> Record:
     if not isinstance(meta, dict) or meta.pop("format", None) != "publius-embeddings":
         raise EmbeddingError(f"{shown(path)} does not describe a store of Publius: {_AGAIN}")
     if (version := meta.pop("version", None)) != VERSION:
-        raise EmbeddingError(
-            f"{shown(path)}: version {version!r:.20} of the store; this Publius reads {VERSION}"
-        )
+        raise EmbeddingError(f"{shown(path)}: version {version!r:.20} of the store; this Publius reads {VERSION}")
     _check_meta(meta, path)
     return Record(**meta)
 
@@ -130,9 +128,7 @@ def _check_regular(path: Path) -> None:
 
 def _check_meta(meta: dict[str, Any], path: Path) -> None:
     size, n, place = meta.get("size"), meta.get("dimension"), meta.get("unknown_index")
-    named = {
-        key: isinstance(meta.get(key), str) and NAME.fullmatch(meta[key]) for key in ("name", "tokenizer")
-    }
+    named = {key: isinstance(meta.get(key), str) and NAME.fullmatch(meta[key]) for key in ("name", "tokenizer")}
     right = {
         "dtype": meta.pop("dtype", None) == "float32",
         "name": named["name"],
@@ -157,14 +153,10 @@ def _read_words(path: Path, size: int) -> tuple[str, ...]:
     try:
         text = read_bytes_limited(path, _WORDS_LIMIT).decode()
     except UnicodeDecodeError as error:
-        raise EmbeddingError(
-            f"{shown(path)}: bytes that are not UTF-8 at byte {error.start}: {_AGAIN}"
-        ) from None
+        raise EmbeddingError(f"{shown(path)}: bytes that are not UTF-8 at byte {error.start}: {_AGAIN}") from None
     words = tuple(text.split("\n"))
     if words[-1] or len(words) != size + 1:
-        raise EmbeddingError(
-            f"{shown(path)}: {len(words) - 1} whole lines, and {_META} says {size} words: {_AGAIN}"
-        )
+        raise EmbeddingError(f"{shown(path)}: {len(words) - 1} whole lines, and {_META} says {size} words: {_AGAIN}")
     words = words[:-1]
     for line, word in enumerate(() if surely_words(text, words) else words, 1):
         if fault := word_fault(word):

@@ -109,9 +109,7 @@ def _counts(
     return {word: counts[word] for word in sorted(counts)}
 
 
-def _informative(
-    table: dict[str, list[int]], documents: Float64Array, most: int
-) -> tuple[list[str], Float64Array]:
+def _informative(table: dict[str, list[int]], documents: Float64Array, most: int) -> tuple[list[str], Float64Array]:
     """The words with the largest norm times root of count, most used first, and their log-odds."""
     words, counts = list(table), np.array(list(table.values()), np.float64)
     vectors, totals = log_odds(counts, documents), counts.sum(axis=1)

@@ -60,9 +60,7 @@ class Dataset:
     @property
     def folds(self) -> tuple[int | None, ...]:
         """The parts that are attacked one after the other; one that is None where the texts are in none."""
-        return tuple(
-            sorted({text.fold for text in self.attacked}, key=lambda each: -1 if each is None else each)
-        )
+        return tuple(sorted({text.fold for text in self.attacked}, key=lambda each: -1 if each is None else each))
 
     def facts(self) -> dict[str, Any]:
         """For results.json."""
@@ -142,9 +140,7 @@ def split(texts: Sequence[Text], sha256: tuple[str, ...] = (), folds: int = FOLD
     if known:
         attacked = [text for text in kept if text.role == "unknown" and text.author]
         if len({text.author for text in attacked}) < 2:
-            raise DocumentError(
-                "Fewer than two authors have a text with the role unknown. Give texts of more authors."
-            )
+            raise DocumentError("Fewer than two authors have a text with the role unknown. Give texts of more authors.")
         return Dataset(
             tuple(known), tuple(attacked), tuple(text for text in kept if text.role == "topic"),
             f"known and attacked by the column of roles{said}", sha256,
@@ -180,9 +176,7 @@ def _crossed(texts: Sequence[Text], said: str, sha256: tuple[str, ...], folds: i
 
 def everybody(texts: Sequence[Text], sha256: tuple[str, ...] = ()) -> Dataset:
     """Every text attacked, none known: what is told of labels is closed form. A text without an author is its own."""
-    attacked = tuple(
-        replace(text, author=text.author or f"text {text.row}") for text in texts if text.role != "topic"
-    )
+    attacked = tuple(replace(text, author=text.author or f"text {text.row}") for text in texts if text.role != "topic")
     if len({text.author for text in attacked}) < 2:
         raise DocumentError("An evaluation needs texts of two authors at least.")
     return Dataset((), attacked, (), "every text", sha256)

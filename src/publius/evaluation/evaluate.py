@@ -66,9 +66,7 @@ def of_words(
     return _judged(public, "words", data, settings, limits, attack)
 
 
-def of_labels(
-    public: Public, classifier: Any, epsilons: Sequence[float], limits: Limits = Limits()
-) -> Results:
+def of_labels(public: Public, classifier: Any, epsilons: Sequence[float], limits: Limits = Limits()) -> Results:
     """What rows of a label release say of authors and topics, in closed form."""
     data = everybody(*public.read())
     for epsilon in epsilons:
@@ -126,14 +124,10 @@ def _words(tried: Tried, length: int, unknown: UnknownPolicy) -> Words:
     from publius.mechanisms.registry import make_kernel
 
     if tried.unknown == "reject":
-        raise UsageError(
-            "An evaluation protects every text as a release does: --unknown unk or drop, or keep."
-        )
+        raise UsageError("An evaluation protects every text as a release does: --unknown unk or drop, or keep.")
     asked = str(tried.length or length or "shortest")
     if asked == "shortest" and length:
-        raise UsageError(
-            "--length shortest is the paper's way: add --protocol paper, or give a number of words."
-        )
+        raise UsageError("--length shortest is the paper's way: add --protocol paper, or give a number of words.")
     if asked != "shortest" and not (asked.isdecimal() and int(asked)):
         raise UsageError(f"--length is a number of words or shortest, not {asked!r:.40}.")
     parameters, made = _parameters(tried), dict[str, Any]()

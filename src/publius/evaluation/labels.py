@@ -27,9 +27,7 @@ def evaluate_labels(
     the right text is picked from one row.
     """
     authors, topics, facts, attempts = data.authors, data.topics, dict[str, Any](), list[Attempt]()
-    told = {(): np.zeros(len(answers), np.int64)} | (
-        {("topic",): worst_case.group_places(topics)} if topics else {}
-    )
+    told = {(): np.zeros(len(answers), np.int64)} | ({("topic",): worst_case.group_places(topics)} if topics else {})
     clear = worst_case.label_law(answers, len(labels), math.inf)
     for epsilon in (math.inf, *epsilons):
         setting = CLEAR if epsilon == math.inf else Setting(RANDOMIZED, epsilon)
@@ -99,11 +97,7 @@ def _accuracy(
 
 
 def _facts(
-    law: Float64Array,
-    answers: IndexArray,
-    labels: Sequence[str],
-    epsilon: float,
-    topics: Sequence[str | None],
+    law: Float64Array, answers: IndexArray, labels: Sequence[str], epsilon: float, topics: Sequence[str | None]
 ) -> dict[str, Any]:
     texts = len(answers)
     own = {name: np.array([topic == name for topic in topics]) for name in labels}

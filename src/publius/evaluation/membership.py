@@ -113,13 +113,7 @@ def _apart(one: _Tables, other: _Tables) -> int:
 
 
 def _evidence(
-    summary: Summary,
-    whole: Mapping[str, Any],
-    one: _Tables,
-    other: _Tables,
-    replaced: bool,
-    key: RunKey,
-    attack: int,
+    summary: Summary, whole: Mapping[str, Any], one: _Tables, other: _Tables, replaced: bool, key: RunKey, attack: int
 ) -> float:
     """Ln of how much likelier one drawn summary is with the documents of ``other`` in the place of those of ``one``.
 
@@ -176,16 +170,10 @@ def _summary_of(manifest: SummaryManifest) -> Summary:
     from publius.summaries.summary import Summary
 
     classifier = None if manifest.classifier is None else load_classifier(manifest.classifier.name)
-    if (
-        classifier is not None
-        and manifest.classifier is not None
-        and classifier.sha256 != manifest.classifier.sha256
-    ):
+    if classifier is not None and manifest.classifier is not None and classifier.sha256 != manifest.classifier.sha256:
         raise DataError("The classifier of this name is not the one that the summary was made with.")
     epsilon = Fraction(manifest.epsilon)
-    shares = {
-        name: Fraction(share) / epsilon for name, share in manifest.shares.items() if name != "statements"
-    }
+    shares = {name: Fraction(share) / epsilon for name, share in manifest.shares.items() if name != "statements"}
     most = max(Fraction(1), sum(shares.values(), Fraction(0)))  # manifests round up
     return Summary(
         classifier, epsilon, documents_per_author=manifest.documents_per_author,

@@ -74,9 +74,7 @@ class _Table:
         nearest += self.by_author.nearest(bags[whole:], 5)
 
         def votes(model: Transport, count: int) -> tuple[list[str], Float64Array]:
-            return [str(name) for name in model.classes_], np.array(
-                [model.votes(each, count) for each in nearest]
-            )
+            return [str(name) for name in model.classes_], np.array([model.votes(each, count) for each in nearest])
 
         def right(found: tuple[list[str], Float64Array], truth: list[str]) -> Float64Array:
             return named_shares(*found, truth, (), None, likelihood=False)
@@ -97,9 +95,7 @@ class _Table:
         placed = [inside(each, embeddings) for each in self.attacked]
         kernel = self.words.make_kernel(setting.mechanism, setting.epsilon)
         outputs = kernel.draw(placed, [key.rng(str(n)) for n in range(len(placed))], threads=1)
-        return [
-            replaced(words, drawn, embeddings) for words, drawn in zip(self.attacked, outputs, strict=True)
-        ]
+        return [replaced(words, drawn, embeddings) for words, drawn in zip(self.attacked, outputs, strict=True)]
 
     def _neighbours(self, setting: Setting, text: int, found: Sequence[tuple[float, int]]) -> Neighbours:
         closest = np.full(len(self.by_author.classes_), np.inf)
@@ -124,9 +120,7 @@ def table1(
     """
     topics = data.topics
     if topics is None or data.folds != (None,):
-        raise UsageError(
-            "--protocol paper needs texts with topics, and a column 'role' that says known or unknown."
-        )
+        raise UsageError("--protocol paper needs texts with topics, and a column 'role' that says known or unknown.")
     check_least_words([koppel], data, words)
     known = [words.words(text.text) for text in data.known]
     attacked = [words.words(text.text) for text in data.attacked]
@@ -155,10 +149,7 @@ def table1(
         "unknown_share": 1 - float(np.mean([len(inside(each, words.embeddings)) / len(each) for each in table.attacked])),
     }  # fmt: skip
     if getattr(table.topical, "validation_", None) is not None:
-        facts |= {
-            "validation": table.topical.validation_,
-            "validation_texts": table.topical.validation_texts_,
-        }
+        facts |= {"validation": table.topical.validation_, "validation_texts": table.topical.validation_texts_}
     attempts = []
     for setting in (CLEAR, *settings):
         own = [found for cell, found in zip(cells, done, strict=True) if cell[0] == setting]

@@ -6,17 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from publius.evaluation.records import (
-    ABOUT,
-    CLEAR,
-    COLUMNS,
-    TOLD,
-    Attempt,
-    Results,
-    Setting,
-    Verdict,
-    encoded,
-)
+from publius.evaluation.records import ABOUT, CLEAR, COLUMNS, TOLD, Attempt, Results, Setting, Verdict, encoded
 from publius.evaluation.verdict import REASONS
 from publius.files import AnyPath, new_folder, write_file
 from publius.privacy.promise import percent
@@ -94,8 +84,7 @@ def main_attempts(results: Results) -> list[Attempt]:
     """Of the setting in focus each attacker once, with the most that it was told; the topic last."""
     found = most_told([each for each in results.attackers if each.setting == focus(results)])
     authors = sorted(
-        (each for each in found if each.task == "author"),
-        key=lambda each: (not each.judged, -each.identified.value),
+        (each for each in found if each.task == "author"), key=lambda each: (not each.judged, -each.identified.value)
     )
     return authors + [each for each in found if each.task == "topic"]
 
@@ -228,10 +217,7 @@ def _lines(results: Results) -> list[str]:
         f"Texts: {data.get('attacked', 0):,} attacked, {data.get('known', 0):,} known; {data.get('split', '')}.",
         *(f"{each.get('name')}: sha256 {each.get('sha256', '')[:16]}" for each in results.public),
         *(f"File: sha256 {digest[:16]}" for digest in data.get("sha256", [])),
-        *(
-            f"Words changed at {name}: {percent(each)}"
-            for name, each in results.facts.get("changed", {}).items()
-        ),
+        *(f"Words changed at {name}: {percent(each)}" for name, each in results.facts.get("changed", {}).items()),
         f"Publius {results.publius_version}",
     ]
 

@@ -63,11 +63,7 @@ class Words:
     def words(self, text: str, length: int | None = None) -> list[str]:
         """The words of a text in its order, at most ``length``."""
         encoding = Encoding.of(
-            self.embeddings.tokenizer,
-            length=length,
-            unknown=self.unknown,
-            stop_words=self.stop_words,
-            padded=False,
+            self.embeddings.tokenizer, length=length, unknown=self.unknown, stop_words=self.stop_words, padded=False
         )
         return list(words_of(text, self.embeddings, encoding).words)
 
@@ -123,9 +119,7 @@ class Protected:
         if self.kernel is None:
             return [self.words.clear(text.text) for text in texts]
         found = self.lifted.protect(
-            [text.text for text in texts],
-            [text.row for text in texts],
-            RunKey.seeded(1_000 * self.seed + draw),
+            [text.text for text in texts], [text.row for text in texts], RunKey.seeded(1_000 * self.seed + draw)
         )
         return [joined([*outcome.bag.words()]) for outcome in found.outcomes]
 
@@ -214,9 +208,7 @@ class Evaluation:
 
         if protected.kernel is None or not any(name.startswith(ADAPTIVE) for name in self.attackers):
             return []
-        if isinstance(
-            protected.transition, EstimatedTransition
-        ):  # the same rows serve them and the informed attacker
+        if isinstance(protected.transition, EstimatedTransition):  # the same rows serve them and the informed attacker
             distinct = sorted({word for words in self._known for word in words})
             protected.transition.prepare(np.unique(inside(distinct, self.words.embeddings)))
         return [
@@ -307,9 +299,7 @@ class Evaluation:
             return {False: 1.0, True: 1.0}
         delta = protected.lifted.guarantee.delta
         return {
-            told: worst_case.ceiling_of(
-                exponents, data.authors, worst_case.group_places(folds, *facts), delta
-            )
+            told: worst_case.ceiling_of(exponents, data.authors, worst_case.group_places(folds, *facts), delta)
             for told, facts in ((False, ()), *([(True, (topics,))] if topics else []))
         }
 
@@ -379,9 +369,7 @@ class Evaluation:
 
     def _tasks(self, name: str) -> list[Task]:
         topics = {text.topic for text in (*self.data.known, *self.data.teaching)} - {None}
-        asked: list[Task] = (
-            ["author", "topic"] if self.data.topics is not None and len(topics) > 1 else ["author"]
-        )
+        asked: list[Task] = ["author", "topic"] if self.data.topics is not None and len(topics) > 1 else ["author"]
         return [task for task in asked if task in tasks_of(name)]
 
 

@@ -96,9 +96,7 @@ def authors_needed(limit: float, level: float = LEVEL) -> int | None:
 
 def _limit(means: Float64Array, sizes: Float64Array, tail: float, end: float) -> float:
     """The value that the mean of authors with new weights exceeds with probability ``tail``; see `grouped_mean`."""
-    unseen = float(
-        (sizes**2).sum() / sizes.sum()
-    )  # texts that the author of a text drawn at random has, in the mean
+    unseen = float((sizes**2).sum() / sizes.sum())  # texts that the author of a text drawn at random has, in the mean
     each, counts = np.unique(np.append(means, end) + 1j * np.append(sizes, unseen), return_counts=True)
     return _found_limit(tuple(each.tolist()), tuple(counts.tolist()), tail, end)
 
@@ -136,9 +134,7 @@ def _above_zero(factors: Float64Array, times: Float64Array) -> float:
     if largest <= 0:
         return 0.0
     scaled = factors / largest
-    at = float(
-        brentq(lambda s: (times * scaled / (1 - scaled * s)).sum() - 1 / s, 1e-12, 1 - 1e-12, xtol=1e-4)
-    )
+    at = float(brentq(lambda s: (times * scaled / (1 - scaled * s)).sum() - 1 / s, 1e-12, 1 - 1e-12, xtol=1e-4))
     tilted = scaled / (1 - scaled * at)
     nodes, weights = _line()
     spread = math.sqrt((times * tilted**2).sum() + 1 / at**2)

@@ -88,9 +88,7 @@ def exact_success(law: Float64Array, authors: Sequence[str], groups: IndexArray)
     return found
 
 
-def ceiling_of(
-    exponents: Float64Array, authors: Sequence[str], groups: IndexArray, delta: float = 0.0
-) -> float:
+def ceiling_of(exponents: Float64Array, authors: Sequence[str], groups: IndexArray, delta: float = 0.0) -> float:
     """The success that nobody told as much exceeds, by the guarantee alone: the mean over texts.
 
     ``exponents`` are those of the guarantee between each two texts, shape (n, n). Whatever is seen is at least exp(-x) times
@@ -138,9 +136,7 @@ def text_named(law: Float64Array) -> float:
 # Words ----------------------------------------------------------------------------------------------------
 
 
-def mixture_scores(
-    texts: Sequence[IndexArray], released: Sequence[IndexArray], transition: Transition
-) -> Float64Array:
+def mixture_scores(texts: Sequence[IndexArray], released: Sequence[IndexArray], transition: Transition) -> Float64Array:
     """How likely each released bag is under each candidate text (ln), shape (bags, texts); both are places of words.
 
     The released words are taken for independent draws from the text's own words pushed through the mechanism. That ignores
@@ -183,10 +179,7 @@ def _decays(kernel: Any) -> list[tuple[int, float]]:
 
 
 def _by_distance(
-    texts: Sequence[IndexArray],
-    released: Sequence[IndexArray],
-    kernel: Any,
-    decays: Sequence[tuple[int, float]],
+    texts: Sequence[IndexArray], released: Sequence[IndexArray], kernel: Any, decays: Sequence[tuple[int, float]]
 ) -> list[Float64Array]:
     seen, counts = _counted(released)
     vectors = kernel.embeddings.vectors

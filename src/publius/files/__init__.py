@@ -18,14 +18,7 @@ from publius.files.folders import (
     remove_leftovers,
 )  # fmt: skip
 from publius.files.paths import AnyPath, os_errors, shown, storage_error
-from publius.files.reading import (
-    GZIP_FREE,
-    GZIP_RATIO,
-    largest_content,
-    open_binary,
-    read_bytes_limited,
-    read_lines,
-)
+from publius.files.reading import GZIP_FREE, GZIP_RATIO, largest_content, open_binary, read_bytes_limited, read_lines
 from publius.files.writing import private, sync, temporary_name, write_file
 
 __all__ = [

@@ -126,9 +126,7 @@ def check_new_folder(path: AnyPath) -> Path:
         if any(target.iterdir()):
             raise UsageError(f"the folder {shown(path)} is not empty: name a new or an empty one")
         if target == Path.cwd() or os.path.ismount(target):
-            raise UsageError(
-                f"the folder {shown(path)} is in use and cannot be replaced: name a new one inside it"
-            )
+            raise UsageError(f"the folder {shown(path)} is in use and cannot be replaced: name a new one inside it")
         return target
 
 
@@ -220,9 +218,7 @@ def _place(temporary: Path, target: Path, path: AnyPath, umask: int, *, owner_on
         temporary.rename(target)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-            raise UsageError(
-                f"{shown(path)} was filled by someone else meanwhile: name a new folder"
-            ) from None
+            raise UsageError(f"{shown(path)} was filled by someone else meanwhile: name a new folder") from None
         raise
     target.chmod(0o700 if owner_only else 0o777 & ~umask if kept is None else kept)
     sync(target.parent)

@@ -80,9 +80,7 @@ def _in_processes(
     try:
         for batch in batches:
             with safe_start(), warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore", DeprecationWarning
-                )  # of Python 3.12, about copies beside threads
+                warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, about copies beside threads
                 under_way.append(executor.submit(_do, batch))
             if len(under_way) > _AHEAD * count:
                 yield under_way.popleft().result()

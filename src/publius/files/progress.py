@@ -61,13 +61,7 @@ class Watch:
         seconds, done, total = time.monotonic() - self._since, self._done, self._total
         fresh = done - self._before
         left = round(seconds / fresh * (total - done), 1) if fresh > 0 and done < total else None
-        return {
-            "stage": self._title,
-            "done": done,
-            "total": total,
-            "seconds": round(seconds, 1),
-            "left": left,
-        }
+        return {"stage": self._title, "done": done, "total": total, "seconds": round(seconds, 1), "left": left}
 
     def enter(self, title: str) -> None:
         """A stage begins; one inside another is a part of it and is not told apart."""

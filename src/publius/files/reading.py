@@ -118,9 +118,7 @@ def read_bytes_limited(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
         while data := stream.read(_BUFFER):  # read(limit) would allocate the limit
             content += data
             if len(content) > limit:
-                raise DataError(
-                    f"{shown(path)} has more than {limit} bytes, the most that is read whole: split it"
-                )
+                raise DataError(f"{shown(path)} has more than {limit} bytes, the most that is read whole: split it")
     return bytes(content)
 
 

@@ -50,9 +50,7 @@ def object_at(name: str, *, working_folder: bool = False) -> Any:
     try:
         return getattr(found, attribute)
     except AttributeError:
-        raise UsageError(
-            f"{name}: the module {module} was found, and has no {attribute or 'name after it'}"
-        ) from None
+        raise UsageError(f"{name}: the module {module} was found, and has no {attribute or 'name after it'}") from None
 
 
 def _search_for(module: str, *, working_folder: bool) -> None:
@@ -111,9 +109,7 @@ def _unheard(name: str) -> Iterator[None]:
 
 def _is_ours(error: BaseException) -> bool:
     """Whether Publius alone raised it: an error with no foreign code on its way, or the order of a signal to stop."""
-    modules = [
-        str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__)
-    ]
+    modules = [str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__)]
     if isinstance(error, Exception):
         known = {_OURS, *sys.stdlib_module_names}
         return isinstance(error, PubliusError) and known.issuperset(modules)

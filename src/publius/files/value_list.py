@@ -17,10 +17,7 @@ def value_list(given: str, what: str) -> list[str]:
     if given.startswith("@"):
         path = Path(given[1:])
         try:
-            lines = [
-                line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-                for number, line in read_lines(path)
-            ]
+            lines = [line.decode("utf-8-sig" if number == 1 else "utf-8").strip() for number, line in read_lines(path)]
         except UnicodeDecodeError:
             raise DataError(f"{path.name} is not in UTF-8: it must have one value a line") from None
         return [*filter(None, lines)]

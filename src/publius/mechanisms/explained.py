@@ -91,9 +91,5 @@ def epsilon_for(make: Callable[[float], Kernel], unchanged: float) -> tuple[floa
 
 def words_of(embeddings: Embeddings) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The first plain words of a vocabulary, which mostly stand in order of frequency."""
-    plain = [
-        place
-        for place, word in enumerate(embeddings.vocabulary[: 4 * WORDS])
-        if word.isalpha() and len(word) > 2
-    ]
+    plain = [place for place, word in enumerate(embeddings.vocabulary[: 4 * WORDS]) if word.isalpha() and len(word) > 2]
     return np.array(plain[:WORDS] or range(min(WORDS, embeddings.size)), np.int64)

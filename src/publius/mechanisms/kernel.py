@@ -152,9 +152,7 @@ class Kernel(ABC):
         if not batch:
             return []
         with unheard(type(self), f"the mechanism {self.name}"):
-            noise = np.concatenate(
-                [self.noise(len(words), rng) for words, rng in zip(batch, rngs, strict=True)]
-            )
+            noise = np.concatenate([self.noise(len(words), rng) for words, rng in zip(batch, rngs, strict=True)])
             words = np.concatenate(batch)
             outputs = self.apply(words, noise, threads=threads or processors())
         if outputs.shape != words.shape or not np.issubdtype(outputs.dtype, np.integer):

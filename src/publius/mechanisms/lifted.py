@@ -74,9 +74,7 @@ class Lifted(Mechanism):
             raise UsageError("only ordered text keeps something between words: add --ordered")
         self.kernel, self.length, self.ordered, self.between = kernel, length, ordered, between
         self.name = kernel.name
-        self.encoding = Encoding.of(
-            kernel.embeddings.tokenizer, length=length, unknown=unknown, stop_words=stop_words
-        )
+        self.encoding = Encoding.of(kernel.embeddings.tokenizer, length=length, unknown=unknown, stop_words=stop_words)
 
     def __repr__(self) -> str:
         return f"Lifted({self.kernel!r}, length={self.length}{', ordered=True' if self.ordered else ''})"
@@ -124,9 +122,7 @@ class Lifted(Mechanism):
     def charge(self, unit: Literal["epsilon", "exponent"]) -> Fraction:
         """See `Mechanism.charge`: epsilon * N, the exponent per unit of distance."""
         if unit != "exponent":
-            raise PolicyError(
-                "words cost an exponent, and this ledger counts epsilon: make one with --unit exponent"
-            )
+            raise PolicyError("words cost an exponent, and this ledger counts epsilon: make one with --unit exponent")
         return exact_epsilon(self.guarantee.epsilon) * self.length
 
     def public_pair(self, words: tuple[str, str]) -> PublicPair | None:
@@ -208,9 +204,7 @@ class Lifted(Mechanism):
             return self._word_by_word(one, other)
         if one.padding or other.padding:
             return self._filled_distance(one, other)
-        return transport_plan(
-            Bag(one.words), Bag(other.words), self.vocabulary, self.kernel.metric
-        ).distance_upper
+        return transport_plan(Bag(one.words), Bag(other.words), self.vocabulary, self.kernel.metric).distance_upper
 
     def bound(self, distance: float) -> Bound:
         """The exponent and delta between two documents at ``distance``, in the sense of `distance`."""

@@ -72,9 +72,7 @@ def _edge(inside: int, end: int, far: int, step: int, excluded: Callable[[int], 
 
 def _tail(r: int, t: int, n: int, p: float, q: float, *, upper: bool) -> float:
     """P(X >= r) or P(X <= r) for X = Bin(t, p) + Bin(n - t, q), rounded up: a sum over the one that spreads less."""
-    (few, chance), (many, other) = sorted(
-        ((t, p), (n - t, q)), key=lambda side: side[0] * side[1] * (1 - side[1])
-    )
+    (few, chance), (many, other) = sorted(((t, p), (n - t, q)), key=lambda side: side[0] * side[1] * (1 - side[1]))
     width = math.sqrt(2 * few * chance * (1 - chance) * _RARE) + _RARE
     first = max(0, math.floor(few * chance - width))
     k = np.arange(first, min(few, math.ceil(few * chance + width)) + 1)

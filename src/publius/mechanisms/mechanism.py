@@ -112,6 +112,4 @@ def check_release(mechanism: Mechanism) -> None:
             "another, or --experiment"
         )
     if facts.get("unknown") == "keep":
-        raise PolicyError(
-            "--unknown keep lets words of the documents leave unchanged: only with --experiment"
-        )
+        raise PolicyError("--unknown keep lets words of the documents leave unchanged: only with --experiment")

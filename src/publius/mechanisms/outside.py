@@ -53,9 +53,7 @@ def made(kind: type[Kernel], embeddings: Embeddings, given: Mapping[str, Any]) -
     except PubliusError:
         raise
     except Exception as error:  # another package's bug is told as such
-        raise PolicyError(
-            f"the mechanism {kind.name} cannot {failing}: it raised {place_of(error)}"
-        ) from error
+        raise PolicyError(f"the mechanism {kind.name} cannot {failing}: it raised {place_of(error)}") from error
     reason = None
     if not isinstance(promised, Guarantee):
         reason = f"it gives a {type(promised).__name__}, not a publius.Guarantee"

@@ -61,13 +61,9 @@ class RandomizedResponse(Mechanism):
 
     def __init__(self, classifier: Classifier, epsilon: float = 5.0, *, bag: int | None = None) -> None:
         if not SMALLEST <= epsilon <= LARGEST:
-            raise UsageError(
-                f"epsilon of a label is a number from {SMALLEST:g} to {LARGEST:g}, not {epsilon!r}"
-            )
+            raise UsageError(f"epsilon of a label is a number from {SMALLEST:g} to {LARGEST:g}, not {epsilon!r}")
         if len(classifier.labels) < 2:
-            raise UsageError(
-                f"a classifier has at least two labels, {classifier.name} has {len(classifier.labels)}"
-            )
+            raise UsageError(f"a classifier has at least two labels, {classifier.name} has {len(classifier.labels)}")
         if bag is not None and not 1 <= bag <= 100_000:
             raise UsageError(f"a bag has from 1 to 100,000 words, not {bag}")
         self.classifier, self.epsilon, self.bag = classifier, float(epsilon), bag

@@ -39,9 +39,7 @@ def kernel_class(name: str) -> type[Kernel]:
     if name.startswith(PYTHON):
         found = outside.imported(name)
         if found.name in KERNELS and is_foreign(found):
-            raise UsageError(
-                f"{name} is named {found.name!r}, which is a mechanism of Publius: give it another name"
-            )
+            raise UsageError(f"{name} is named {found.name!r}, which is a mechanism of Publius: give it another name")
         return found
     if name not in KERNELS:
         raise UsageError(
@@ -82,9 +80,7 @@ def parse_set(kind: type[Kernel], asked: Iterable[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or name not in options:
             takes = ", ".join(options) or "none"
-            raise UsageError(
-                f"--set takes NAME=VALUE; the mechanism {kind.name} takes {takes}, not {name!r:.40}"
-            )
+            raise UsageError(f"--set takes NAME=VALUE; the mechanism {kind.name} takes {takes}, not {name!r:.40}")
         found[name] = _value(options[name].type, value, name)
     return found
 

@@ -25,9 +25,7 @@ def one_blas_thread() -> AbstractContextManager[object]:
     return limited
 
 
-def in_threads(
-    work: Callable[[int], _Result], items: range, threads: int | None = None
-) -> Generator[_Result]:
+def in_threads(work: Callable[[int], _Result], items: range, threads: int | None = None) -> Generator[_Result]:
     """``work(item)`` for each item, in order, on ``threads`` Python threads with one BLAS thread each.
 
     One is the calling thread: on a busy machine another waits long until it may begin, for a single word, too. When it

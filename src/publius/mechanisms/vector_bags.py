@@ -35,9 +35,7 @@ def randomize_bag(
     try:
         array = np.asarray(vectors, np.float64)
     except (TypeError, ValueError):
-        raise DataError(
-            "a bag of vectors is an array of numbers, one row a vector, all of one dimension"
-        ) from None
+        raise DataError("a bag of vectors is an array of numbers, one row a vector, all of one dimension") from None
     if array.ndim != 2 or not array.size:
         raise DataError(f"a bag of vectors has the shape (N, n), at least one vector, not {array.shape}")
     if not np.isfinite(array).all():
@@ -60,9 +58,7 @@ def bag_bound(
     exponent = Guarantee(noise.epsilon, metric, "proven").lifted(size).map(distance)
     if math.isinf(exponent):
         raise UsageError("the exponent is beyond all numbers: give a smaller distance")
-    delta = min(
-        1.0, size * noise.truncation_delta(exponent) * (1 + 1e-12)
-    )  # one vector may have moved all of it
+    delta = min(1.0, size * noise.truncation_delta(exponent) * (1 + 1e-12))  # one vector may have moved all of it
     return Bound(total_exponent([exponent, *[_grid(noise, grid).loss] * size]), delta)
 
 

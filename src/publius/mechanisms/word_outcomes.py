@@ -98,9 +98,7 @@ def outcomes(
     low, high = (stay, stay) if exact else binomial_interval(round(stay * draws), draws)
     likely = [LikelyWord(embeddings.word(i), float(row[i]), float(far[i])) for i in reached[:count].tolist()]
     drawn = None if exact else draws
-    return WordOutcomes(
-        embeddings.word(index), stay, low, high, support, float(row @ far), tuple(likely), drawn
-    )
+    return WordOutcomes(embeddings.word(index), stay, low, high, support, float(row @ far), tuple(likely), drawn)
 
 
 def binomial_interval(successes: int, trials: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
@@ -127,9 +125,7 @@ class Distortion:
     mean_distance: float
 
 
-def distortion(
-    mechanism: Kernel, words: IndexArray, *, draws: int = 20, rng: Generator | None = None
-) -> Distortion:
+def distortion(mechanism: Kernel, words: IndexArray, *, draws: int = 20, rng: Generator | None = None) -> Distortion:
     """Exact where output probabilities are available, from ``draws`` draws a word where not."""
     vectors, metric = mechanism.embeddings.vectors, mechanism.metric
     words = np.asarray(words, np.int64)

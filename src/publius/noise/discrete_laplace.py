@@ -105,9 +105,7 @@ class DiscreteLaplace:
         same as that of unbounded noise. `DataError` unless counts are whole numbers from 0 to 2^53.
         """
         counts = np.asarray(counts)
-        if counts.dtype.kind not in "iu" or (
-            counts.size and not 0 <= counts.min() <= counts.max() <= LARGEST_COUNT
-        ):
+        if counts.dtype.kind not in "iu" or (counts.size and not 0 <= counts.min() <= counts.max() <= LARGEST_COUNT):
             raise DataError("counts must be whole numbers from 0 to 2^53")
         noise = self.sample(rng, counts.size).reshape(counts.shape)
         return np.asarray(np.clip(counts.astype(np.int64) + noise, -LARGEST_RESULT, LARGEST_RESULT))
@@ -190,11 +188,7 @@ class DiscreteLaplace:
         rate = float(1 / self.scale)
         steps = rate * np.linspace(0.001, 0.999, 999)
         # M(a) = (1 - r)^2 / ((1 - r e^a)(1 - r e^-a)) = sinh(rate / 2)^2 / (sinh((rate - a) / 2) sinh((rate + a) / 2))
-        logarithms = (
-            2 * _log_sinh(np.full(1, rate / 2))
-            - _log_sinh((rate - steps) / 2)
-            - _log_sinh((rate + steps) / 2)
-        )
+        logarithms = 2 * _log_sinh(np.full(1, rate / 2)) - _log_sinh((rate - steps) / 2) - _log_sinh((rate + steps) / 2)
         needed = (summed * logarithms + math.log(2 / allowed)) / steps
         return max(0, math.ceil(float(needed.min()) * (1 + 1e-9)))
 

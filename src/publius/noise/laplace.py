@@ -178,9 +178,7 @@ class ManhattanLaplace(AbstractNoise):
         return float(self.dimension)
 
 
-NOISES: dict[str, type[AbstractNoise]] = {
-    noise.metric_name: noise for noise in (EuclideanLaplace, ManhattanLaplace)
-}
+NOISES: dict[str, type[AbstractNoise]] = {noise.metric_name: noise for noise in (EuclideanLaplace, ManhattanLaplace)}
 
 
 def noise_for(metric: str, dimension: int, epsilon: float) -> AbstractNoise:

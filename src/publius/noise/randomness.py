@@ -97,9 +97,7 @@ def entropy(count: int = KEY_BYTES) -> bytes:
     try:
         data = os.urandom(count)
     except (OSError, NotImplementedError) as error:
-        raise EntropyError(
-            f"the operating system's entropy source failed ({type(error).__name__})"
-        ) from error
+        raise EntropyError(f"the operating system's entropy source failed ({type(error).__name__})") from error
     if len(data) != count or (count >= KEY_BYTES and len(set(data)) == 1):
         raise EntropyError("the operating system's entropy source gave too few or constant bytes")
     return data
@@ -169,10 +167,7 @@ class RunKey:
     @classmethod
     def seeded(cls, seed: int) -> RunKey:
         """A reproducible run key for an experiment (NOT PRIVATE)."""
-        return cls(
-            hashlib.sha256(b"publius/experiment-seed/v1\0" + str(int(seed)).encode()).digest(),
-            seeded_run=True,
-        )
+        return cls(hashlib.sha256(b"publius/experiment-seed/v1\0" + str(int(seed)).encode()).digest(), seeded_run=True)
 
     def rng(self, document_id: str) -> Generator:
         """The generator of one document: the same for the same run key and id, independent otherwise."""
@@ -190,9 +185,7 @@ class RunKey:
         for it that the input is what it was.
         """
         if len({*ids}) < len(ids):
-            raise UsageError(
-                "two documents have the same id, so they would get the same noise: make ids differ"
-            )
+            raise UsageError("two documents have the same id, so they would get the same noise: make ids differ")
         if not self._claimed.isdisjoint(ids):
             raise UsageError(
                 "this run key was used for a document of this id before, whose noise would repeat: a key is one "

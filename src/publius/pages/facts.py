@@ -23,9 +23,7 @@ _CELL: Final = 60
 _LABELS_TYPED: Final = 12
 
 
-def facts_of(
-    manifest: Any, row: Mapping[str, Any] | None, table: Sequence[Mapping[str, Any]] | None
-) -> dict[str, Any]:
+def facts_of(manifest: Any, row: Mapping[str, Any] | None, table: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
     """Everything that ``release.html`` and ``README.txt`` say of a release of any kind."""
     kind = manifest.__struct_config__.tag
     found = {
@@ -62,10 +60,7 @@ def _of_labels(manifest: Any) -> dict[str, Any]:
     rows = [{"label": name, "value": released(share), "before": share} for name, share in drawn]
     if accuracy:
         ends = {"low": released(accuracy.low), "high": released(accuracy.high)}
-        rows.insert(
-            0,
-            {"label": "all labels", "value": released(accuracy.share), "before": accuracy.share} | ends,
-        )
+        rows.insert(0, {"label": "all labels", "value": released(accuracy.share), "before": accuracy.share} | ends)
     declared = manifest.classifier.kind == "values"
     meter = [
         {
@@ -92,8 +87,7 @@ def _of_words(manifest: Any) -> dict[str, Any]:
     most = max((value for _, _, value in stated), default=1.0)
     return {
         "exponents": [
-            {"label": name, "under": under, "marks": [{"value": value, "tone": "a"}]}
-            for name, under, value in stated
+            {"label": name, "under": under, "marks": [{"value": value, "tone": "a"}]} for name, under, value in stated
         ],
         "decades": max(2, math.ceil(math.log10(most))),
         "unchanged": manifest.unchanged,
@@ -103,11 +97,7 @@ def _of_words(manifest: Any) -> dict[str, Any]:
 def _of_summary(manifest: Any) -> dict[str, Any]:
     return {
         "meter": [
-            {
-                "label": "One of 2 texts of an author",
-                "guess": 0.5,
-                "most": posterior_at_most(manifest.epsilon, 2),
-            }
+            {"label": "One of 2 texts of an author", "guess": 0.5, "most": posterior_at_most(manifest.epsilon, 2)}
         ]
     }
 
@@ -121,11 +111,7 @@ def _row(row: Mapping[str, Any]) -> str:
             return value[:_CELL] + more
         if isinstance(value, Mapping) and len(value) > _WORDS:
             return dict(list(value.items())[:_WORDS]) | {more: len(value) - _WORDS}
-        return (
-            [*value[: 2 * _WORDS], more]
-            if isinstance(value, list | tuple) and len(value) > 2 * _WORDS
-            else value
-        )
+        return [*value[: 2 * _WORDS], more] if isinstance(value, list | tuple) and len(value) > 2 * _WORDS else value
 
     said = json.dumps({name: short(value) for name, value in row.items()}, ensure_ascii=False, default=str)
     return re.sub(f'"{more}": (\\d+)', f"{more} \\1 more words", said)
@@ -138,16 +124,11 @@ def command_of(manifest: Any) -> str:
         parts = ["publius summarize FILE --author-field COLUMN"]
         if manifest.classifier is not None:
             parts.append(f"--classifier {shlex.quote(manifest.classifier.name)}")
-        parts += [
-            f"--by {shlex.quote(f'{name}={_typed(_declared(values))}')}"
-            for name, values in manifest.by.items()
-        ]
+        parts += [f"--by {shlex.quote(f'{name}={_typed(_declared(values))}')}" for name, values in manifest.by.items()]
     elif kind == "labels":
         parts = ["publius label FILE", *_classifier(manifest)]
     else:
-        parts = [
-            f"publius obfuscate FILE --length {manifest.length} --mechanism {shlex.quote(manifest.mechanism)}"
-        ]
+        parts = [f"publius obfuscate FILE --length {manifest.length} --mechanism {shlex.quote(manifest.mechanism)}"]
         parts += [f"--set {shlex.quote(f'{k}={v}')}" for k, v in manifest.mechanism_parameters.items()]
         parts += ["--ordered"] * manifest.ordered
     parts.append(f"--epsilon {manifest.epsilon:g}")

@@ -34,11 +34,7 @@ _CONTROLS: Final = re.compile(
 
 
 def write_release_pages(
-    folder: AnyPath,
-    manifest: Any,
-    *,
-    row: Mapping[str, Any] | None,
-    table: Sequence[Mapping[str, Any]] | None,
+    folder: AnyPath, manifest: Any, *, row: Mapping[str, Any] | None, table: Sequence[Mapping[str, Any]] | None
 ) -> None:
     """Write ``release.html`` and ``README.txt`` of a release of labels or words into its folder.
 
@@ -88,12 +84,8 @@ def _environment(folder: Path) -> Environment:
     )  # fmt: skip
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     trusted = Markup(style)  # noqa: S704 - our own style sheet, which is no text of anybody
-    made.globals.update(
-        style=trusted, style_digest=digest, ticks=ticks, decades=decades, at=at, log10=math.log10
-    )
-    made.filters.update(
-        number=number, percent=percent, up=rounded_up, cut=cut, columns=columns, readme_row=_cells
-    )
+    made.globals.update(style=trusted, style_digest=digest, ticks=ticks, decades=decades, at=at, log10=math.log10)
+    made.filters.update(number=number, percent=percent, up=rounded_up, cut=cut, columns=columns, readme_row=_cells)
     return made
 
 

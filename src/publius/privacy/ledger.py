@@ -91,9 +91,7 @@ class Ledger:
         """A new ledger, readable by its owner only; `UsageError` when there is a file already, or no such unit."""
         path = Path(path)
         if unit not in get_args(Unit):
-            raise UsageError(
-                f"a ledger counts epsilon (labels, summaries) or exponent (words), not {unit!r:.40}"
-            )
+            raise UsageError(f"a ledger counts epsilon (labels, summaries) or exponent (words), not {unit!r:.40}")
         settings = {"unit": unit, "budget": _text(exact_amount(budget, "the budget"))}
         taken = UsageError(f"{shown(path)} exists: choose another name; a ledger is never replaced")
         beside = [path.with_name(path.name + suffix) for suffix in ("", "-journal", "-wal")]
@@ -150,9 +148,7 @@ class Ledger:
     def accounts(self) -> list[Account]:
         """Every account, by name."""
         with self._open() as connection:
-            rows = connection.execute(
-                "SELECT author, spent, releases FROM accounts ORDER BY author"
-            ).fetchall()
+            rows = connection.execute("SELECT author, spent, releases FROM accounts ORDER BY author").fetchall()
         spent = [(name, _amount_of(text, self.path), releases) for name, text, releases in rows]
         return [Account(name, amount, self.budget - amount, releases) for name, amount, releases in spent]
 
@@ -187,9 +183,7 @@ class Ledger:
         row = connection.execute("SELECT spent, releases FROM accounts WHERE author = ?", (name,)).fetchone()
         return (Fraction(0), 0) if row is None else (_amount_of(row[0], self.path), row[1])
 
-    def _sums(
-        self, connection: sqlite3.Connection, totals: Mapping[str, Fraction]
-    ) -> list[tuple[str, str, int]]:
+    def _sums(self, connection: sqlite3.Connection, totals: Mapping[str, Fraction]) -> list[tuple[str, str, int]]:
         """What each account would have; `BudgetError` where one would be overspent."""
         sums = []
         for name, amount in totals.items():
@@ -344,9 +338,7 @@ def _errors(path: Path) -> Iterator[None]:
         if code in _DAMAGE:
             raise _damaged(path, f"SQLite reports {name}") from None
         if code == sqlite3.SQLITE_BUSY:
-            raise StorageError(
-                f"the ledger {shown(path)} was busy for {_BUSY_SECONDS:.0f} s: try again"
-            ) from None
+            raise StorageError(f"the ledger {shown(path)} was busy for {_BUSY_SECONDS:.0f} s: try again") from None
         raise StorageError(
             f"the ledger {shown(path)} cannot be used ({name}): check the permissions of the file and its folder, and "
             "that the disk is local and has space"
@@ -376,9 +368,7 @@ def _locked(path: Path) -> Iterator[Path]:
         found = path.resolve(strict=True)
         descriptor = os.open(found, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, RuntimeError) as error:  # RuntimeError: links that go in a circle
-        raise storage_error(
-            "open the ledger", path, error if isinstance(error, OSError) else OSError()
-        ) from None
+        raise storage_error("open the ledger", path, error if isinstance(error, OSError) else OSError()) from None
     try:
         import fcntl
 

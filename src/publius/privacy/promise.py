@@ -32,9 +32,7 @@ def meaning(manifest: Any) -> str:
     kind = manifest.__struct_config__.tag
     if kind == "labels":
         changed = 1 - label_kept(manifest.epsilon, len(manifest.labels))
-        what, compared = (
-            ("declared values", "values") if manifest.classifier.kind == "values" else ("labels", "texts")
-        )
+        what, compared = ("declared values", "values") if manifest.classifier.kind == "values" else ("labels", "texts")
         times = number(round(changed * manifest.documents))
         return (
             f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}). Which of two "
@@ -140,10 +138,7 @@ def _of_author(manifest: Any, what: str, each: float) -> list[str]:
     times = " times the distance" if what == "exponent" else ""
     again = f"Each further release of a document adds its {what} to this one's."
     if manifest.author is None:
-        return [
-            f"An author of {SEVERAL} documents has {what} {rounded_up(SEVERAL * each, 6)}{times} in all.",
-            again,
-        ]
+        return [f"An author of {SEVERAL} documents has {what} {rounded_up(SEVERAL * each, 6)}{times} in all.", again]
     documents = manifest.author.documents
     return [
         f"Of each author at most {number(documents)} {'document leaves' if documents == 1 else 'documents leave'}: "

@@ -96,9 +96,7 @@ class Shuffling:
 
     def __init__(self, epsilon: float, outcomes: int, documents: int) -> None:
         if not 0 < epsilon <= LARGEST_EPSILON:
-            raise UsageError(
-                f"epsilon must be greater than 0 and at most {LARGEST_EPSILON:g}, not {epsilon!r}"
-            )
+            raise UsageError(f"epsilon must be greater than 0 and at most {LARGEST_EPSILON:g}, not {epsilon!r}")
         _check_count("outcomes", outcomes)
         _check_count("documents", documents)
         self.epsilon, self.outcomes, self.documents = float(epsilon), outcomes, documents
@@ -148,10 +146,7 @@ class Shuffling:
         grid[-1] = self.epsilon
 
         def holds(share: float) -> bool:
-            return (
-                self.delta_at(share * documents_per_author, documents_per_author=documents_per_author)
-                <= delta
-            )
+            return self.delta_at(share * documents_per_author, documents_per_author=documents_per_author) <= delta
 
         place = next((place for place, share in enumerate(grid) if holds(share)), len(grid) - 1)
         if place == 0:
@@ -166,9 +161,7 @@ class Shuffling:
         """The promise to a person with at most so many documents, at the delta that is stated."""
         delta = default_delta(self.documents) if delta is None else delta
         if documents_per_author > self.documents:
-            raise UsageError(
-                f"an author of {self.documents:,} documents cannot have {documents_per_author:,} of them"
-            )
+            raise UsageError(f"an author of {self.documents:,} documents cannot have {documents_per_author:,} of them")
         epsilon = self.epsilon_at(delta, documents_per_author=documents_per_author)
         return ShuffledGuarantee(self.documents, documents_per_author, epsilon, delta)
 
@@ -188,9 +181,7 @@ class Shuffling:
         chance, rest = self._chance, (self.outcomes - 2) * self._chance
         steps = [(1, 0, 0, 1 - (self.outcomes - 1) * chance), (0, 1, 0, chance), (0, 0, 1, rest)]
         x, y, left, masses = self._pairs(others, chance)
-        elsewhere, shares, place = self._elsewhere(
-            left, x, min(1.0, rest / (1 - 2 * chance)) if rest > 0 else 0.0
-        )
+        elsewhere, shares, place = self._elsewhere(left, x, min(1.0, rest / (1 - 2 * chance)) if rest > 0 else 0.0)
         for start in range(0, len(x), step := max(1, _AT_ONCE // len(elsewhere))):
             part = slice(start, start + step)
             weights = shares[place[part]] * masses[part, None]
@@ -217,9 +208,7 @@ class Shuffling:
         x, y = np.nonzero(useful & likely)
         return last_x[x], first_y[y], np.maximum(others - last_x[x] - last_y[y], 0), masses[x, y]
 
-    def _elsewhere(
-        self, left: IndexArray, x: IndexArray, chance: float
-    ) -> tuple[IndexArray, Float64Array, IndexArray]:
+    def _elsewhere(self, left: IndexArray, x: IndexArray, chance: float) -> tuple[IndexArray, Float64Array, IndexArray]:
         """Lower edges of bins of the count elsewhere, their probabilities, and which row of those is for which."""
         trials, place = np.unique(left, return_inverse=True)
         if chance == 0 or not len(trials):
@@ -234,9 +223,7 @@ class Shuffling:
         above = ratios > 1
         losses = np.log(ratios[above]) * (1 + 1e-13)
         # A loss between two of the list counts as the larger one, one below all of them as the smallest.
-        places = np.floor(np.log(self.epsilon / np.minimum(losses, self.epsilon)) / _LOSS_STEP - 1e-9).astype(
-            np.int64
-        )
+        places = np.floor(np.log(self.epsilon / np.minimum(losses, self.epsilon)) / _LOSS_STEP - 1e-9).astype(np.int64)
         places = np.clip(places, 0, self._steps - 1)
         self._masses += np.bincount(places, masses[above], self._steps)
 
@@ -269,9 +256,7 @@ def _shares_of_bins(first: IndexArray, last: IndexArray, trials: IndexArray, cha
     n = trials[:, None]
     if (first == last).all():
         k = np.minimum(first, n)
-        logs = (
-            gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, chance) + xlog1py(n - k, -chance)
-        )
+        logs = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, chance) + xlog1py(n - k, -chance)
         return np.asarray(np.where(first <= n, np.exp(logs), 0.0))
     edges = np.append(first, last[-1] + 1)
     above = betainc(np.maximum(edges, 1), np.maximum(n - edges + 1, 1), chance)  # P(X >= edge)
@@ -283,9 +268,7 @@ def _steps_factor(share: float, documents: int) -> float:
     """(e^(c s) - 1) / (e^s - 1)."""
     if share * documents > 700:
         return math.inf
-    return (
-        float(math.expm1(share * documents) / math.expm1(share)) if share > 1e-9 else documents * (1 + 1e-6)
-    )
+    return float(math.expm1(share * documents) / math.expm1(share)) if share > 1e-9 else documents * (1 + 1e-6)
 
 
 def _check_count(name: str, value: int) -> None:

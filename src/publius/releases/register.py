@@ -29,19 +29,14 @@ def register_path() -> Path:
     return store_root().parent / "releases.jsonl"
 
 
-def note(manifest: bytes) -> None:
-    """Add a manifest to the register, durably."""
+def note(content: bytes) -> None:
+    """Add a manifest, or a page to sign, to the register, durably."""
     path = register_path()
-    line = {
-        "sha256": hashlib.sha256(manifest).hexdigest(),
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+    line = {"sha256": hashlib.sha256(content).hexdigest(), "made": datetime.now(UTC).isoformat(timespec="seconds")}
     with os_errors("write", path):
         path.parent.mkdir(0o700, parents=True, exist_ok=True)
         with open(path, "ab", opener=private) as file:
-            file.write(
-                b"\n" * (not _ends_line(path)) + json.dumps(line).encode() + b"\n"
-            )  # in one step, at the end
+            file.write(b"\n" * (not _ends_line(path)) + json.dumps(line).encode() + b"\n")  # in one step, at the end
             file.flush()
             os.fsync(file.fileno())
 
@@ -55,9 +50,9 @@ def _ends_line(path: Path) -> bool:
         return file.read() == b"\n"
 
 
-def stands_in_register(manifest: bytes) -> bool:
-    """Whether this installation has drawn the release with these bytes as its manifest."""
-    path, wanted = register_path(), hashlib.sha256(manifest).hexdigest().encode()
+def stands_in_register(content: bytes) -> bool:
+    """Whether this installation has written the manifest, or the page, of these bytes."""
+    path, wanted = register_path(), hashlib.sha256(content).hexdigest().encode()
     return path.exists() and any(b'"' + wanted + b'"' in line for _, line in read_lines(path))
 
 
@@ -83,12 +78,8 @@ def whole(folder: str | os.PathLike[str]) -> tuple[Manifest, bytes]:
     manifest = decoded(content, shown(place / MANIFEST))
     found = digests(place)
     if found != manifest.files:
-        wrong = sorted(
-            name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name)
-        )
-        raise DataError(
-            f"{shown(folder)} is not as it was drawn: {', '.join(map(repr, wrong[:3]))} was changed"
-        )
+        wrong = sorted(name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name))
+        raise DataError(f"{shown(folder)} is not as it was drawn: {', '.join(map(repr, wrong[:3]))} was changed")
     return manifest, content
 
 
@@ -96,7 +87,5 @@ def made_here(folder: str | os.PathLike[str]) -> Manifest:
     """The manifest of a release that this installation has drawn and nobody has changed; `PolicyError` otherwise."""
     manifest, content = whole(folder)
     if not stands_in_register(content):
-        raise PolicyError(
-            f"{shown(folder)} was not made by this installation, or was changed: draw it here to sign it"
-        )
+        raise PolicyError(f"{shown(folder)} was not made by this installation, or was changed: draw it here to sign it")
     return manifest

@@ -63,16 +63,12 @@ class ReleasedFolder:
     @property
     def tables(self) -> tuple[str, ...]:
         """The names of its tables, such as ``labels`` or ``topics``."""
-        return tuple(
-            sorted(name[:-4] for name in self.manifest.files if name.endswith(".csv") and name != "rows.csv")
-        )
+        return tuple(sorted(name[:-4] for name in self.manifest.files if name.endswith(".csv") and name != "rows.csv"))
 
     def table(self, name: str) -> list[dict[str, str]]:
         """A table, row by row; `DataError` where there is none of that name."""
         if name not in self.tables:
-            raise DataError(
-                f"{shown(self.folder)} has no table {name!r}: {', '.join(self.tables) or 'none at all'}"
-            )
+            raise DataError(f"{shown(self.folder)} has no table {name!r}: {', '.join(self.tables) or 'none at all'}")
         with (self.folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             return [{key: unmarked(cell) for key, cell in row.items()} for row in csv.DictReader(file)]
 

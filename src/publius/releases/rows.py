@@ -61,9 +61,7 @@ class Tally:
 # Pieces ---------------------------------------------------------------------------------------------------
 
 
-def row_of(
-    outcome: Outcome, kept: Mapping[str, Any] | None = None, warning: str | None = None
-) -> dict[str, Any]:
+def row_of(outcome: Outcome, kept: Mapping[str, Any] | None = None, warning: str | None = None) -> dict[str, Any]:
     """The fields of a released row but its id: label, size, bag or words, warning, kept columns.
 
     The words of a bag come in the order of the alphabet: nothing else about their order is written.
@@ -218,19 +216,13 @@ def _write_parquet(file: BinaryIO, lines: Iterator[bytes], keep: Sequence[str], 
     for rows in _groups(lines):
         records = [_flat(msgspec.json.decode(line), keep) for line in rows]
         if writer is None:
-            kinds = {
-                "size": pa.int64(),
-                "words": pa.list_(pa.string()),
-                "bag": pa.map_(pa.string(), pa.int64()),
-            }
+            kinds = {"size": pa.int64(), "words": pa.list_(pa.string()), "bag": pa.map_(pa.string(), pa.int64())}
             schema = pa.schema([(name, kinds.get(name, pa.string())) for name in records[0]])
             writer = parquet.ParquetWriter(file, schema, compression="zstd")
         writer.write_table(pa.Table.from_pylist(records, schema=schema))
     if writer is None:
         names = ["id", *(["label"] if labelled else []), *keep]
-        writer = parquet.ParquetWriter(
-            file, pa.schema([(name, pa.string()) for name in names]), compression="zstd"
-        )
+        writer = parquet.ParquetWriter(file, pa.schema([(name, pa.string()) for name in names]), compression="zstd")
     writer.close()
 
 
@@ -340,12 +332,12 @@ def check_kept(keep: Sequence[str], ids: str | None = None, private: Sequence[st
     begins with one of them or contains one counts as it (rule 12): `PolicyError`.
     """
     if clash := next((name for name in keep if name in RESERVED or keep.count(name) > 1), None):
-        raise UsageError(
-            f"a kept column cannot be called {clash!r} here, or is named twice: rename it in the file"
-        )
+        raise UsageError(f"a kept column cannot be called {clash!r} here, or is named twice: rename it in the file")
     for name in (*keep, *([] if ids is None else [ids])):
         if any(hidden is not None and _overlap(name, hidden) for hidden in private):
-            raise PolicyError(f"the column {name!r} holds the texts or their authors, and these never leave: keep another")
+            raise PolicyError(
+                f"the column {name!r} holds the texts or their authors, and these never leave: keep another"
+            )
 
 
 def _overlap(one: str, other: str) -> bool:

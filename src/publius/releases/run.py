@@ -90,9 +90,7 @@ class Work:
         if mask is not None:
             documents = [each for each, leaves in zip(documents, mask, strict=True) if leaves]
         key = RunKey(self.secret, seeded_run=self.seeded)
-        drawn = self.mechanism.protect(
-            [each.text for each in documents], [each.row for each in documents], key
-        )
+        drawn = self.mechanism.protect([each.text for each in documents], [each.row for each in documents], key)
         labels: Counter[str] = Counter()
         lines = []
         encode = msgspec.json.encode
@@ -103,9 +101,7 @@ class Work:
                 labels[label] += 1
             id = encode(document.id) if self.ids else b""
             if label is not None and outcome.bag is None and not self.keep:
-                body = plain.get(label) or plain.setdefault(
-                    label, encode(row_of(outcome, None, self.warning))
-                )
+                body = plain.get(label) or plain.setdefault(label, encode(row_of(outcome, None, self.warning)))
             else:
                 kept = {name: document.fields.get(name) for name in self.keep}
                 body = encode(row_of(outcome, kept, self.warning))
@@ -179,15 +175,7 @@ def protect_corpus(
     check_kept(leaving.keep, plan.id if leaving.ids else None, (plan.text, plan.author))
     _refuse_training_file(corpus, mechanism, leaving)
     facts = msgspec.json.encode(
-        [
-            mechanism.facts(),
-            run.format,
-            leaving.ids,
-            leaving.keep,
-            documents_per_author,
-            field,
-            leaving.experiment,
-        ],
+        [mechanism.facts(), run.format, leaving.ids, leaving.keep, documents_per_author, field, leaving.experiment],
         enc_hook=str,
     )
 
@@ -223,12 +211,7 @@ def protect_corpus(
 
 
 def check_run(
-    mechanism: Mechanism,
-    leaving: Leaving,
-    *,
-    limited: bool = False,
-    c: int | None = None,
-    ledger: bool = False,
+    mechanism: Mechanism, leaving: Leaving, *, limited: bool = False, c: int | None = None, ledger: bool = False
 ) -> None:
     """Refuse what no release may be, from public numbers alone."""
     if leaving.seed is not None and not leaving.experiment:
@@ -302,10 +285,7 @@ def _make_pieces(work: Work, corpus: Corpus, people: _People, draft: Draft, run:
             paths.append(draft.work / f"{batch.first:015d}.rows")
             if tally_of(paths[-1]) is None:
                 mask = people.leaves
-                yield (
-                    (batch, None if mask is None else mask[batch.first : batch.first + len(batch)]),
-                    paths[-1],
-                )
+                yield ((batch, None if mask is None else mask[batch.first : batch.first + len(batch)]), paths[-1])
 
     with stage(f"{work.mechanism.kind} of documents"):
         if run.engine == "spark":
@@ -357,9 +337,7 @@ def _finished(
         if isinstance(manifest, LabelManifest):
             table = label_table(mechanism, manifest.labels, tally.labels)
             csv_table(
-                draft.folder / "labels.csv",
-                ("label", "rows", "low", "high"),
-                [[*each.values()] for each in table],
+                draft.folder / "labels.csv", ("label", "rows", "low", "high"), [[*each.values()] for each in table]
             )
         if draft.noted:  # rows alone have no page
             from publius.pages.page import write_release_pages
@@ -442,6 +420,5 @@ def _author(c: int | None, each: float) -> AuthorFacts | None:
         return None
     product = c * each
     return AuthorFacts(
-        documents=c,
-        epsilon=product if Fraction(product) >= c * Fraction(each) else math.nextafter(product, math.inf),
+        documents=c, epsilon=product if Fraction(product) >= c * Fraction(each) else math.nextafter(product, math.inf)
     )

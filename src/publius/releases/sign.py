@@ -21,7 +21,7 @@ from publius.files import AnyPath, read_bytes_limited, shown
 from publius.pages.facts import facts_of
 from publius.pages.page import write_page
 from publius.releases.manifest import LabelManifest, Manifest, SummaryManifest
-from publius.releases.register import MANIFEST, made_here, stands_in_register, whole
+from publius.releases.register import MANIFEST, made_here, note, stands_in_register, whole
 from publius.releases.release import ReleasedFolder
 from publius.settings import AUTHORS_AT_LEAST, People, Reading
 from publius.text.author_names import author_key
@@ -54,6 +54,7 @@ class _Attempt(msgspec.Struct, kw_only=True):
     attacker: str
     knows: str
     task: str
+    mechanism: str | None = None
     told: list[str] = []
     epsilon: float | None
     identified: _Interval
@@ -65,10 +66,13 @@ class _Attempt(msgspec.Struct, kw_only=True):
 class _Results(msgspec.Struct):
     """What is read of an evaluation."""
 
+    kind: str
     as_is: bool
     candidates: float
     command: str
     attackers: list[_Attempt]
+    public: list[dict[str, Any]] = []
+    facts: dict[str, Any] = {}
 
 
 @final
@@ -114,7 +118,7 @@ def sign(
     Raises:
         PolicyError: a release that was not made here or was changed, or an evaluation of private texts as they are.
         UsageError: a page inside of the folder, which holds exactly what was drawn.
-        DataError: an evaluation of another epsilon; a file that has fewer documents than rows left.
+        DataError: an evaluation of another mechanism, length or epsilon; a file that has fewer documents than rows left.
     """
     typed = {"purpose": purpose, "recipient": recipient, "contact": contact, "review": review}
     for name, said in typed.items():
@@ -124,9 +128,7 @@ def sign(
     folder = Path(os.path.realpath(release))
     for page in [output] if public_page is None else [output, public_page]:
         if Path(os.path.realpath(page)).is_relative_to(folder):
-            raise UsageError(
-                f"{shown(page)} lies in the release, which is whole as it is: write the page beside it"
-            )
+            raise UsageError(f"{shown(page)} lies in the release, which is whole as it is: write the page beside it")
     if public_page is not None and os.path.realpath(public_page) == os.path.realpath(output):
         raise UsageError("--output and --public-page are two pages: give them two names")
     found = None if evaluation is None else _evaluation(Path(evaluation), manifest)
@@ -137,9 +139,11 @@ def sign(
     digest = hashlib.sha256(read_bytes_limited(folder / MANIFEST)).hexdigest()
     signed = typed | {"evaluation": found, "counted": counted, "digest": digest}
     write_page(output, "release.html", facts | {"signed": signed | {"curator": True}}, mode=0o600)
+    note(read_bytes_limited(output))
     if public_page is not None:
         hidden = {"curator": False, "counted": None}
         write_page(public_page, "release.html", facts | {"signed": signed | hidden})
+        note(read_bytes_limited(public_page))
     return manifest
 
 
@@ -152,11 +156,15 @@ class Verified:
         files: how many files it has, its manifest among them.
         here: whether this installation has drawn it.
         page: whether the page is of this release; None without a page.
+        as_signed: whether the page is as `sign` wrote it here; None where the register cannot tell.
+        promise: what the manifest promises.
     """
 
     files: int
     here: bool
     page: bool | None
+    as_signed: bool | None
+    promise: str
 
 
 def verify(release: AnyPath, page: AnyPath | None = None) -> Verified:
@@ -166,7 +174,9 @@ def verify(release: AnyPath, page: AnyPath | None = None) -> Verified:
     """
     manifest, content = whole(release)
     same = None if page is None else _digest_on(page) == hashlib.sha256(content).hexdigest()
-    return Verified(len(manifest.files) + 1, stands_in_register(content), same)
+    here = stands_in_register(content)
+    signed = stands_in_register(read_bytes_limited(page)) if page is not None and here else None
+    return Verified(len(manifest.files) + 1, here, same, signed, manifest.promise)
 
 
 def _digest_on(page: AnyPath) -> str:
@@ -191,12 +201,18 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
         raise PolicyError(
             f"{shown(folder)} attacked private texts as they are, which no page may show: evaluate public texts"
         )
-    attacks = [each for each in results.attackers if each.task == "author"]
+    stated = msgspec.to_builtins(manifest)
+    measured = {"kind": results.kind} | _measured(results)
+    if wrong := [name for name, value in measured.items() if _stated(stated, name) != value]:
+        raise DataError(
+            f"{shown(folder)} measured something else than what was released: {', '.join(wrong)} differ. Evaluate what "
+            "release.html says"
+        )
+    made = stated.get("mechanism")
+    attacks = [each for each in results.attackers if each.task == "author" and made in (None, each.mechanism)]
     found = [each for each in attacks if each.epsilon == manifest.epsilon]
     if not found:
-        tried = ", ".join(
-            f"{each:g}" for each in sorted({e.epsilon for e in attacks if e.epsilon is not None})
-        )
+        tried = ", ".join(f"{each:g}" for each in sorted({e.epsilon for e in attacks if e.epsilon is not None}))
         raise DataError(
             f"{shown(folder)} has no attack on authors at epsilon {manifest.epsilon:g} (tried: {tried or 'none'}): "
             f"publius evaluate --epsilon {manifest.epsilon:g}"
@@ -216,6 +232,21 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
         "other": other and msgspec.to_builtins(other),
         "candidates": round(results.candidates), "command": results.command,
     }  # fmt: skip
+
+
+def _measured(results: _Results) -> dict[str, Any]:
+    """What an evaluation drew with, beside mechanism and epsilon, by the names of the manifest."""
+    sha256 = next(iter(results.public), {}).get("sha256")
+    if results.kind == "labels":
+        return {"classifier": sha256}
+    return {"ordered": False, "vocabulary_sha256": sha256} | {
+        name: results.facts.get(name) for name in ("length", "metric", "unknown", "stop_words")
+    }
+
+
+def _stated(manifest: dict[str, Any], name: str) -> Any:
+    value = manifest.get(name)
+    return value["sha256"] if isinstance(value, dict) else value
 
 
 def _knows(attempt: _Attempt) -> str:
@@ -274,9 +305,7 @@ def _counted(texts: AnyPath, manifest: Manifest, reading: Reading, people: Peopl
 
 def _by_documents(wrote: Counter[str | int | None]) -> tuple[tuple[str, int], ...]:
     """Authors by how many documents they wrote."""
-    found = Counter(
-        next((name for most, name in _BY_DOCUMENTS if count <= most), _MORE) for count in wrote.values()
-    )
+    found = Counter(next((name for most, name in _BY_DOCUMENTS if count <= most), _MORE) for count in wrote.values())
     names = [*(name for _, name in _BY_DOCUMENTS), _MORE]
     return tuple((name, found[name]) for name in names if found[name])
 

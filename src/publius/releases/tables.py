@@ -86,9 +86,7 @@ def protect_table(
     place = list(range(count)) if ids else RunKey(key.derive("order")).rng("").permutation(count).tolist()
     taken = [documents[each].row for each in place]
     columns: dict[str, Any] = {
-        "id": _copied(whole.column(ids), taken)
-        if ids
-        else pa.array(map(str, range(1, count + 1)), pa.string())
+        "id": _copied(whole.column(ids), taken) if ids else pa.array(map(str, range(1, count + 1)), pa.string())
     }
     kinds = {
         "label": pa.string(), "size": pa.int64(), "words": pa.list_(pa.string()),
@@ -96,9 +94,7 @@ def protect_table(
     }  # fmt: skip
     for name in mechanism_fields(mechanism):
         values = [rows[each][name] for each in place]
-        columns[name] = pa.array(
-            [[*each.items()] for each in values] if name == "bag" else values, kinds[name]
-        )
+        columns[name] = pa.array([[*each.items()] for each in values] if name == "bag" else values, kinds[name])
     columns |= {name: _copied(whole.column(name), taken) for name in kept}
     if ledger is not None:
         price = mechanism.charge(ledger.unit)

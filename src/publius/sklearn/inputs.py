@@ -48,16 +48,12 @@ def checked_counts(estimator: Any, X: Any, *, reset: bool) -> Any:
                 "give a list of texts, or a matrix of counts of shape (documents, words). Reshape your data: one row of "
                 "counts is [[...]]"
             )
-        if array.dtype.kind in "OUS" and any(
-            isinstance(cell, str | bytes) for cell in array.ravel().tolist()
-        ):
+        if array.dtype.kind in "OUS" and any(isinstance(cell, str | bytes) for cell in array.ravel().tolist()):
             raise DataError(
                 "the matrix holds text where counts are expected: give a column of a data frame as frame['text']"
             )
     try:
-        found = validate_data(
-            estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_non_negative=True
-        )
+        found = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_non_negative=True)
     except ValueError as error:
         if "feature names" not in str(error).lower():
             raise

@@ -38,9 +38,7 @@ class _Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sci
     def _protected(self, texts: Sequence[str]) -> Any:
         """Fresh noise for each text: CSR of shape (documents, columns)."""
         place = {name: column for column, name in enumerate(self.released_)}
-        outcomes = (
-            self.mechanism_.protect(texts, range(len(texts)), RunKey.fresh()).outcomes if len(texts) else ()
-        )
+        outcomes = self.mechanism_.protect(texts, range(len(texts)), RunKey.fresh()).outcomes if len(texts) else ()
         rows = [self._row(outcome) for outcome in outcomes]
         columns = np.array([place[name] for row in rows for name in row], np.int64)
         data = np.array([count for row in rows for count in row.values()], np.int64)
@@ -126,9 +124,7 @@ class BagPrivatizer(_Privatizer):
         if texts is None:
             counts = checked_counts(self, X, reset=False)
             if self.columns_ is None:
-                raise UsageError(
-                    "fitted on texts, and a matrix has columns: fit on a matrix with the same columns"
-                )
+                raise UsageError("fitted on texts, and a matrix has columns: fit on a matrix with the same columns")
             texts = texts_of_counts(counts, self.columns_, self.mechanism_.vocabulary, self.mechanism_.length)
         return self._protected(texts)
 
@@ -140,11 +136,7 @@ class BagPrivatizer(_Privatizer):
         given = self.embeddings
         vectors = given if isinstance(given, Embeddings) else Embeddings.load(given)
         kernel = make_kernel(
-            self.mechanism,
-            vectors,
-            epsilon=self.epsilon,
-            metric=self.metric,
-            parameters=self.parameters or {},
+            self.mechanism, vectors, epsilon=self.epsilon, metric=self.metric, parameters=self.parameters or {}
         )
         return Lifted(kernel, self.length, unknown=self.unknown, stop_words=self.stop_words)
 

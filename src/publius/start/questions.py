@@ -81,18 +81,14 @@ def _of(answers: Answers, columns: tuple[str, ...]) -> Iterator[Question]:
                 help="public names, in any of 16 languages, such as housing,transport,health care",
             )  # fmt: skip
     if answers.release is not None:
-        yield Question(
-            "epsilon", "How strongly: epsilon (smaller hides more)", f"{DEFAULTS[answers.release]:g}"
-        )
+        yield Question("epsilon", "How strongly: epsilon (smaller hides more)", f"{DEFAULTS[answers.release]:g}")
     if answers.release == "words":
         yield Question("length", "Words of each bag", "40")
 
 
 def _proposed(columns: Sequence[str]) -> str | None:
     """Column names that mean the author whatever the file holds; nothing is proposed from cells."""
-    return next(
-        (name for name in ("author", "author_id", "ResponseId", "respondent") if name in columns), None
-    )
+    return next((name for name in ("author", "author_id", "ResponseId", "respondent") if name in columns), None)
 
 
 def filled(answers: Answers, columns: Sequence[str], ask: Callable[[Question], str] | None) -> Answers:
@@ -108,9 +104,7 @@ def filled(answers: Answers, columns: Sequence[str], ask: Callable[[Question], s
             typed = question.default
         else:
             flag = "--" + question.name.replace("_", "-")
-            found = (
-                f" Columns: {', '.join(columns)}." if question.choices == tuple(columns) and columns else ""
-            )
+            found = f" Columns: {', '.join(columns)}." if question.choices == tuple(columns) and columns else ""
             raise UsageError(f"{question.text.rstrip('?')}: give {flag}.{found}")
         value = question.parse(typed)
         if value is None:

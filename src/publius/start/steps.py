@@ -44,9 +44,7 @@ def look(answers: Answers, reading: Reading = Reading()) -> tuple[str, ...]:
     """The columns of the file; none for plain texts. Raises what reading raises, but for the column of texts."""
     from publius.documents.sources import Source, tables_of
 
-    return tuple(
-        dict.fromkeys(name for table in tables_of(Source(answers.file), reading) for name in table.columns)
-    )
+    return tuple(dict.fromkeys(name for table in tables_of(Source(answers.file), reading) for name in table.columns))
 
 
 def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()) -> Made:
@@ -70,9 +68,7 @@ def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()
                 _evaluate(answers, reading, evaluation, said)
             _rows(answers, corpus, mechanism, work / RELEASE, said)
         _signed(answers, work, evaluation)
-    made = Made(
-        output / RELEASE, output / PAGE, output / RECIPIENTS, output / EVALUATION if evaluation else None
-    )
+    made = Made(output / RELEASE, output / PAGE, output / RECIPIENTS, output / EVALUATION if evaluation else None)
     said(f"Release: {made.release}. To sign: {made.page}. For recipients: {made.recipients}.")
     return made
 
@@ -104,9 +100,7 @@ def _summary(answers: Answers, corpus: Corpus, folder: Path, said: Said) -> None
     drawn = read_release(folder)
     for name in ("topics", "subjects"):
         for row in drawn.table(name)[:6] if name in drawn.tables else ():
-            said(
-                f"  {row.get('label') or row.get('words') or '':<44.44} {row['low']} to {row['high']} documents"
-            )
+            said(f"  {row.get('label') or row.get('words') or '':<44.44} {row['low']} to {row['high']} documents")
     said(meaning(found.manifest))
 
 
@@ -164,9 +158,7 @@ def _rows(answers: Answers, corpus: Corpus, mechanism: Mechanism, folder: Path, 
     said(f"before: {before[:_SHOWN]}{'...' if len(before) > _SHOWN else ''}")
     drawn = mechanism.protect([before], [0], _fresh_key()).outcomes[0]
     after = drawn.label if drawn.label is not None else " ".join(drawn.bag.words() if drawn.bag else ())
-    said(
-        f"after:  {after[:_SHOWN]}{'...' if len(after) > _SHOWN else ''}  (another draw than the released one)"
-    )
+    said(f"after:  {after[:_SHOWN]}{'...' if len(after) > _SHOWN else ''}  (another draw than the released one)")
     for row in sorted(found.table, key=lambda each: -each["rows"])[:6]:
         said(f"  {row['label']:<30.30} {row['rows']:>6,} rows, {row['low']:,} to {row['high']:,} documents")
     said(meaning(found.manifest))

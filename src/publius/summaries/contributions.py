@@ -53,11 +53,7 @@ class Contributions:
     """
 
     def __init__(self, key: RunKey, per_author: int = 1) -> None:
-        if (
-            isinstance(per_author, bool)
-            or not isinstance(per_author, int)
-            or not 1 <= per_author <= MOST_A_PERSON
-        ):
+        if isinstance(per_author, bool) or not isinstance(per_author, int) or not 1 <= per_author <= MOST_A_PERSON:
             raise UsageError(
                 f"documents per author must be a whole number from 1 to {MOST_A_PERSON:,}, not {per_author!r:.40}"
             )
@@ -112,9 +108,7 @@ class _Part:
         if self._new:
             new = np.concatenate(self._new)
             self._new, self._waiting = [], 0
-            self._keep(
-                new[np.argsort(new["tag"], kind="stable")]
-            )  # an author's documents stay in their order
+            self._keep(new[np.argsort(new["tag"], kind="stable")])  # an author's documents stay in their order
         return self
 
     def _keep(self, new: NDArray[np.void]) -> None:

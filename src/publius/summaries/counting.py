@@ -178,13 +178,7 @@ class Collected:
 
 
 def collected(
-    corpus: Corpus,
-    cells: Cells,
-    key: RunKey,
-    per_author: int,
-    statements_per_author: int,
-    *,
-    workers: int | None,
+    corpus: Corpus, cells: Cells, key: RunKey, per_author: int, statements_per_author: int, *, workers: int | None
 ) -> Collected:
     """One pass over the documents of a corpus, in ``workers`` processes."""
     with stage("counting"):
@@ -196,7 +190,5 @@ def collected(
 def _batch(cells: Cells, batch: Batch) -> Counted:
     documents = batch.documents()
     return cells.counted(
-        [each.text for each in documents],
-        [each.author for each in documents],
-        [each.fields for each in documents],
+        [each.text for each in documents], [each.author for each in documents], [each.fields for each in documents]
     )

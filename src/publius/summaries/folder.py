@@ -34,31 +34,21 @@ _NAMED: Final = 3
 _CHANGES: Final = ("change", "share_before", "times_low", "times_high")
 
 
-def fill_folder(
-    folder: Path, told: Told, manifest: SummaryManifest, *, synthetic: int | None, rng: Generator
-) -> None:
+def fill_folder(folder: Path, told: Told, manifest: SummaryManifest, *, synthetic: int | None, rng: Generator) -> None:
     """Write every file of a summary but the manifest, from noisy counts and public things alone."""
     _write(folder / NOISY, [told.noisy()])
     if told.groups:
         _table(folder / "groups.csv", ("group", "documents", "low", "high", "share"), told.groups)
     if "topics" in told.tables:
         _table(folder / "counts.csv", ("group", "label", "documents", "low", "high", "share"), told.counts)
-        said = [
-            {"group": name, "words": told.words_said(at)} for at, name in enumerate(told.summary.groups.names)
-        ]
+        said = [{"group": name, "words": told.words_said(at)} for at, name in enumerate(told.summary.groups.names)]
         _table(folder / "words.csv", ("group", "words"), said)
     changes = _CHANGES if told.earlier is not None else ()
     if "topics" in told.tables and told.summary.classifier is not told.summary.subjects:
-        _table(
-            folder / "topics.csv",
-            ("label", "words", "documents", "low", "high", "share", *changes),
-            told.topics,
-        )
+        _table(folder / "topics.csv", ("label", "words", "documents", "low", "high", "share", *changes), told.topics)
     if "subjects" in told.tables:
         _table(
-            folder / "subjects.csv",
-            ("words", "documents", "low", "high", "share", "label", *changes),
-            told.subjects,
+            folder / "subjects.csv", ("words", "documents", "low", "high", "share", "label", *changes), told.subjects
         )
     if "statements" in told.tables:
         _table(folder / "statements.csv", ("statement", "authors", "low", "high"), told.statements)
@@ -69,9 +59,7 @@ def fill_folder(
 
 
 def _write(path: Path, parts: Iterable[bytes]) -> None:
-    with write_file(
-        path, 0o600, durable=False
-    ) as file:  # the folder is flushed whole before it has its place
+    with write_file(path, 0o600, durable=False) as file:  # the folder is flushed whole before it has its place
         for part in parts:
             file.write(part)
 
@@ -168,11 +156,6 @@ def _bars(rows: Sequence[Row], name: str, most: int) -> list[Row]:
     """Bars of the largest, with their limits, in the order given."""
     kept = sorted(sorted(range(len(rows)), key=lambda at: -rows[at]["documents"])[:most])
     return [
-        {
-            "label": rows[at][name],
-            "value": rows[at]["documents"],
-            "low": rows[at]["low"],
-            "high": rows[at]["high"],
-        }
+        {"label": rows[at][name], "value": rows[at]["documents"], "low": rows[at]["low"], "high": rows[at]["high"]}
         for at in kept
     ]

@@ -52,9 +52,7 @@ class Field:
                 f"leave {OTHER!r} out of the values of {self.name!r}: all that is not declared is called so"
             )
         if len({*seen}) < len(seen):
-            raise UsageError(
-                f"a value of the field {self.name!r} is declared twice, or two look alike: name each once"
-            )
+            raise UsageError(f"a value of the field {self.name!r} is declared twice, or two look alike: name each once")
 
     def place(self, value: object) -> int:
         """The place of a value among the declared ones; their number for any other, or for none."""

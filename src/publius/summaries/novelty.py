@@ -127,13 +127,9 @@ def share_limits(sample: Sample, tail: float) -> tuple[Float64Array, Float64Arra
     # Noise is moved to the farther edge of its bin, so that both limits only move outwards.
     least = np.ceil((counts[:, None] - values[1][None, :]) / c)
     largest = np.floor((counts[:, None] - values[0][None, :]) / c)
-    low = _solve(
-        lambda share: _at_least(least, max(1, math.ceil(most / c)), share) @ chances, len(counts), allowed
-    )
+    low = _solve(lambda share: _at_least(least, max(1, math.ceil(most / c)), share) @ chances, len(counts), allowed)
     trials = max(1, fewest // c)
-    high = 1 - _solve(
-        lambda share: _at_least(trials - largest, trials, share) @ chances, len(counts), allowed
-    )
+    high = 1 - _solve(lambda share: _at_least(trials - largest, trials, share) @ chances, len(counts), allowed)
     return low[places], high[places]
 
 
@@ -172,9 +168,7 @@ def _solve(probability: Callable[[Float64Array], Float64Array], cells: int, allo
     return np.asarray(np.sin(low) ** 2)
 
 
-def _atoms(
-    noise: CountNoise | None, tail: float
-) -> tuple[tuple[IndexArray, IndexArray], Float64Array, float]:
+def _atoms(noise: CountNoise | None, tail: float) -> tuple[tuple[IndexArray, IndexArray], Float64Array, float]:
     """The lower and upper edge of bins of the noise, their probabilities, and what is beyond all of them."""
     if noise is None:
         return (np.zeros(1, np.int64), np.zeros(1, np.int64)), np.ones(1), 0.0

@@ -106,9 +106,7 @@ def summarize_corpus(
             return Result(draft.placed, Path(output))
         found = summary.collect(corpus, draft.key, names=ledger is not None, workers=workers)
         if not found.authors:
-            raise DataError(
-                "no document names its author, so no promise would cover any: check --author-field"
-            )
+            raise DataError("no document names its author, so no promise would cover any: check --author-field")
         few = too_few(summary, found.authors)
         if few is not None and not force:
             raise PolicyError(f"{few}. Nothing was drawn or debited (--force draws it all the same)")
@@ -117,9 +115,7 @@ def summarize_corpus(
             told = told if earlier is None else told.compared(earlier)
             warning = SEEDED if seed is not None else f"{few}." if few is not None else None
             manifest = manifest_of(told, private=seed is None, warning=warning, forced=few is not None)
-            fill_folder(
-                draft.folder, told, manifest, synthetic=synthetic, rng=draft.key.rng("summary/synthetic")
-            )
+            fill_folder(draft.folder, told, manifest, synthetic=synthetic, rng=draft.key.rng("summary/synthetic"))
         draft.charges = dict.fromkeys(found.names, summary.epsilon)
         complete = draft.finish(manifest)
     return Result(complete, Path(output), told, found.left_out, found.undeclared)
@@ -166,9 +162,7 @@ def _up(value: Any) -> float:
 def _facts(classifier: Classifier) -> ClassifierFacts:
     accuracy = classifier.accuracy
     accuracy = Accuracy(**accuracy) if isinstance(accuracy, dict) else accuracy
-    return ClassifierFacts(
-        name=classifier.name, kind=classifier.kind, sha256=classifier.sha256, accuracy=accuracy
-    )
+    return ClassifierFacts(name=classifier.name, kind=classifier.kind, sha256=classifier.sha256, accuracy=accuracy)
 
 
 def _refuse_training_file(summary: Summary, digests: set[str]) -> None:
@@ -193,14 +187,10 @@ def _earlier(
     if not place.is_dir():
         return _public_texts(place, summary, corpus, digests, reading, workers)
     if not (place / MANIFEST).is_file():
-        raise UsageError(
-            f"{shown(place)} is no summary: name the folder of an earlier one, or a file of public texts"
-        )
+        raise UsageError(f"{shown(place)} is no summary: name the folder of an earlier one, or a file of public texts")
     manifest, _ = whole(place)
     if not isinstance(manifest, SummaryManifest):
-        raise UsageError(
-            f"{shown(place)} is a release of another kind: name an earlier summary to compare with"
-        )
+        raise UsageError(f"{shown(place)} is a release of another kind: name an earlier summary to compare with")
     if not manifest.private:
         raise PolicyError(f"{shown(place)} is NOT PRIVATE: it is nothing to compare with in a release")
     if manifest.documents_per_author != summary.documents_per_author:
@@ -235,12 +225,9 @@ def _public_texts(
     cells, c = found.contributions.cells, summary.documents_per_author
     size = (max(1, len(cells)), max(1, len(cells)))
     samples = {
-        name: Sample(np.atleast_2d(beside.histogram(name, cells)).sum(axis=0), size, None, c)
-        for name in beside.shares
+        name: Sample(np.atleast_2d(beside.histogram(name, cells)).sum(axis=0), size, None, c) for name in beside.shares
     }
-    topics = samples.get(
-        "topics", samples.get("subjects") if summary.classifier is summary.subjects else None
-    )
+    topics = samples.get("topics", samples.get("subjects") if summary.classifier is summary.subjects else None)
     return _comparable(Earlier("public texts", topics, samples.get("subjects")), shown(path))
 
 

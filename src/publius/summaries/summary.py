@@ -18,15 +18,7 @@ from publius.summaries.accuracy import too_few
 from publius.summaries.contributions import Contributions, Mentions
 from publius.summaries.counting import Cells, Collected, Statements, collected
 from publius.summaries.groups import Groups
-from publius.summaries.tables import (
-    NoisyTable,
-    Shares,
-    Table,
-    exact_number,
-    histogram,
-    noisy_table,
-    shares_of,
-)
+from publius.summaries.tables import NoisyTable, Shares, Table, exact_number, histogram, noisy_table, shares_of
 
 if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
@@ -95,10 +87,7 @@ class Summary:
         }  # fmt: skip
         made = [name for name, wanted in counted.items() if wanted]
         self.shares: Shares = shares_of(shares, tuple(made))
-        self._given, self._subjects = (
-            classifier,
-            classifier if classifier is not None and not topics else subjects,
-        )
+        self._given, self._subjects = (classifier, classifier if classifier is not None and not topics else subjects)
         self._encoder, self._ask = encoder, tuple(ask)
         if "statements" in self.shares and statements_per_author > len(self._ask):
             self.statements_per_author = len(self._ask)
@@ -191,9 +180,7 @@ class Summary:
         key = RunKey.fresh()
         return self.draw(self.collect(corpus, key, workers=workers), key.rng, force=force)
 
-    def collect(
-        self, corpus: Corpus, key: RunKey, *, names: bool = False, workers: int | None = 1
-    ) -> Collected:
+    def collect(self, corpus: Corpus, key: RunKey, *, names: bool = False, workers: int | None = 1) -> Collected:
         """What the documents of a corpus contribute; private. `UsageError` where nobody said who wrote them."""
         check_authors(corpus)
         cells = self.cells_of(key, names=names)
@@ -215,9 +202,7 @@ class Summary:
         tables = dict[Table, NoisyTable]()
         for name in self.shares:
             counts = (
-                found.mentions.counts(len(self.statements))
-                if name == "statements"
-                else self.histogram(name, cells)
+                found.mentions.counts(len(self.statements)) if name == "statements" else self.histogram(name, cells)
             )
             tables[name] = noisy_table(
                 counts,
@@ -231,11 +216,7 @@ class Summary:
     def histogram(self, name: Table, cells: IndexArray) -> IndexArray:
         """The counts of one table from the cells of contributed documents. Private."""
         _, t, u = self.cells.shape
-        own = {
-            "totals": lambda: cells // (t * u),
-            "topics": lambda: cells // u,
-            "subjects": lambda: cells % u,
-        }[name]()
+        own = {"totals": lambda: cells // (t * u), "topics": lambda: cells // u, "subjects": lambda: cells % u}[name]()
         return histogram(np.asarray(own), self.shapes[name])
 
     @property

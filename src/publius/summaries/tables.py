@@ -54,13 +54,9 @@ def shares_of(given: Mapping[str, float | str | Fraction] | str | None, made: tu
         raise UsageError("a share of epsilon is given twice")
     if not set(found) <= {*made}:
         wrong = next(name for name in found if name not in made)
-        raise UsageError(
-            f"no table {wrong!r:.40} in this summary: shares of epsilon are for {', '.join(made)}"
-        )
+        raise UsageError(f"no table {wrong!r:.40} in this summary: shares of epsilon are for {', '.join(made)}")
     if sum(found.values()) > 1:
-        raise UsageError(
-            f"the shares of epsilon sum to {float(sum(found.values())):g}: they may sum to 1 at most"
-        )
+        raise UsageError(f"the shares of epsilon sum to {float(sum(found.values())):g}: they may sum to 1 at most")
     return {name: found[name] for name in made if name in found}
 
 
@@ -109,9 +105,7 @@ def histogram(cells: IndexArray, shape: tuple[int, ...]) -> IndexArray:
     return np.bincount(cells, minlength=size).reshape(shape)
 
 
-def noisy_table(
-    counts: IndexArray, *, epsilon: Fraction, moved: int, most: int, rng: Generator
-) -> NoisyTable:
+def noisy_table(counts: IndexArray, *, epsilon: Fraction, moved: int, most: int, rng: Generator) -> NoisyTable:
     """``counts`` under a pure ``epsilon``, delta 0: one author replaced moves them by at most ``moved`` in all."""
     noise = DiscreteLaplace.protecting(moved, epsilon)
     return NoisyTable(noise.noisy(counts, rng), noise, most)

@@ -64,11 +64,7 @@ class Told:
     """
 
     def __init__(
-        self,
-        summary: Summary,
-        authors: int,
-        tables: Mapping[Table, NoisyTable],
-        earlier: Earlier | None = None,
+        self, summary: Summary, authors: int, tables: Mapping[Table, NoisyTable], earlier: Earlier | None = None
     ) -> None:
         self.summary, self.authors, self.tables, self.earlier = summary, authors, dict(tables), earlier
 
@@ -218,12 +214,7 @@ class Told:
             return []
         low, high = table.limits()
         return [
-            {
-                "statement": text,
-                "authors": int(np.clip(value, one, other)),
-                "low": int(one),
-                "high": int(other),
-            }
+            {"statement": text, "authors": int(np.clip(value, one, other)), "low": int(one), "high": int(other)}
             for text, value, one, other in zip(self.summary.statements, table.values, low, high, strict=True)
         ]
 
@@ -325,11 +316,7 @@ class Told:
         c = int(content["documents_per_author"])
         least = int(content["authors"])
         for what, classifier in (("topics", self.summary.classifier), ("subjects", self.summary.subjects)):
-            if (
-                classifier is None
-                or what not in content["counts"]
-                or content[what]["sha256"] != classifier.sha256
-            ):
+            if classifier is None or what not in content["counts"] or content[what]["sha256"] != classifier.sha256:
                 continue
             values = np.atleast_2d(np.array(content["counts"][what], np.int64))
             noise = LaplaceSum(DiscreteLaplace(Fraction(content["scales"][what])), len(values))

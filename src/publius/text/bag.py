@@ -81,9 +81,7 @@ class Bag:
         """
         profile = profile or getattr(vocabulary, "tokenizer", None)
         if profile is None:
-            raise UsageError(
-                "this vocabulary does not say how its words were cut: give profile='glove' or 'word2vec'"
-            )
+            raise UsageError("this vocabulary does not say how its words were cut: give profile='glove' or 'word2vec'")
         encoding = Encoding.of(profile, length=length, unknown=unknown, stop_words=stop_words)
         return cls(words_of(text, vocabulary, encoding).words)
 
@@ -248,9 +246,7 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Betwee
     if unknown and encoding.unknown == "reject":
         raise _rejected(unknown, len(words))
     padding = encoding.missing(len(words))
-    return Encoded(
-        (*words, *repeat(UNKNOWN, padding)), len(words) + dropped, unknown, padding, tuple(between)
-    )
+    return Encoded((*words, *repeat(UNKNOWN, padding)), len(words) + dropped, unknown, padding, tuple(between))
 
 
 def words_of_all(texts: Sequence[str], vocabulary: Vocabulary, encoding: Encoding) -> list[Encoded]:

@@ -107,9 +107,7 @@ class KnownWords(dict[bytes, int]):
         self.names = (*vocabulary.vocabulary, UNKNOWN)
         """The words by place, and the unknown token last, so that `NOWHERE` names it."""
 
-    def places(
-        self, texts: Sequence[str], length: int | None = None, *, drop: bool = False
-    ) -> list[IndexArray]:
+    def places(self, texts: Sequence[str], length: int | None = None, *, drop: bool = False) -> list[IndexArray]:
         """The places of the words of each text, in order: those looked up until ``length`` of them were taken.
 
         Unknown words are not taken with ``drop``. Little more of a text is read than so many words need.

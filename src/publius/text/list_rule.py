@@ -70,9 +70,7 @@ def may_leave(
     return {word: counts[word] for word in sorted(listed, key=lambda word: (-counts[word], word))}
 
 
-def in_lists(
-    words: Iterable[str], *, extra: Collection[str] = (), languages: Sequence[str] = (ENGLISH,)
-) -> list[str]:
+def in_lists(words: Iterable[str], *, extra: Collection[str] = (), languages: Sequence[str] = (ENGLISH,)) -> list[str]:
     """Those of ``words`` that stand in a list, in their order; see `may_leave`."""
     lists = [wordlist(language) for language in languages]
     own = extra if isinstance(extra, frozenset | set) else frozenset(extra)
@@ -94,9 +92,7 @@ def wordlist(language: str) -> frozenset[str]:
     known = wordfreq.available_languages("best")
     if language not in known:
         names = ", ".join(sorted({ENGLISH, *known}))
-        raise UsageError(
-            f"no list of words of the language {language!r:.20}: choose of {names}, or give --words FILE"
-        )
+        raise UsageError(f"no list of words of the language {language!r:.20}: choose of {names}, or give --words FILE")
     return frozenset(chain.from_iterable(wordfreq.get_frequency_list(language, "best")))
 
 

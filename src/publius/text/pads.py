@@ -36,9 +36,7 @@ def drawn_pads(vocabulary: IndexedVocabulary, stop_words: StopWords, bits: bytes
     with whole-number weights that sum to 2^32.
     """
     places, ends = _law(vocabulary, stop_words)
-    return np.asarray(
-        places[np.searchsorted(ends, np.frombuffer(bits, "<u4").astype(np.int64), side="right")]
-    )
+    return np.asarray(places[np.searchsorted(ends, np.frombuffer(bits, "<u4").astype(np.int64), side="right")])
 
 
 @lru_cache(8)

@@ -15,9 +15,7 @@ import regex
 from publius.errors import extra
 
 _SCRIPTS: Final = ("Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar")
-UNSPACED: Final = regex.compile(
-    "[" + "".join(rf"\p{{Script_Extensions={each}}}" for each in _SCRIPTS) + "]++"
-)
+UNSPACED: Final = regex.compile("[" + "".join(rf"\p{{Script_Extensions={each}}}" for each in _SCRIPTS) + "]++")
 """A run of characters of these scripts."""
 
 _END: Final = "\n"  # stands in no run, and no word reaches beyond it

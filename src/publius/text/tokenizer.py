@@ -267,11 +267,7 @@ def _lookup(
 
 
 def _lookup_pieces(
-    token: str,
-    vocabulary: Container[str],
-    stop_words: frozenset[str],
-    fallbacks: tuple[Splitter, ...],
-    kept: bool,
+    token: str, vocabulary: Container[str], stop_words: frozenset[str], fallbacks: tuple[Splitter, ...], kept: bool
 ) -> list[str]:
     """A word that the vocabulary lacks: its pieces by the first fallback that finds any of them there."""
     for depth, split in enumerate(fallbacks if len(token) <= LONGEST_SPLIT else (), start=1):
@@ -315,9 +311,7 @@ class StopWords:
             return cls(OWN_LIST, words_in_file(name.removeprefix(_FILE), "the stop word file"))
         if name not in (ENGLISH, _OURS, *STOP_WORD_LANGUAGES):
             known = ", ".join((ENGLISH, *STOP_WORD_LANGUAGES))
-            raise UsageError(
-                f"no stop word list is called {name!r}: choose one of {known}, none or file:PATH"
-            )
+            raise UsageError(f"no stop word list is called {name!r}: choose one of {known}, none or file:PATH")
         return _listed(name)
 
     @property

@@ -31,9 +31,7 @@ Form = Annotated[dict[str, str], Body()]
 def make_app(folder: Path, *, port: int, token: str) -> ASGIApp:
     """The explorer over ``folder`` at 127.0.0.1:``port`` for those who know ``token``; at most two requests work at once."""
     state = State(folder)
-    app = FastAPI(
-        title="Publius", version=__version__, docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json"
-    )
+    app = FastAPI(title="Publius", version=__version__, docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json")
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(HTTPException, _missing)
     app.add_exception_handler(Exception, _raised)

@@ -75,9 +75,7 @@ class Guard:
                 await _answer(guarded, _STATUS.get(error.exit_code, 500), error.exit_code, str(error))
         except Exception as error:  # a bug: its message may hold a text
             if not sent:
-                await _answer(
-                    guarded, 500, 70, f"a bug in Publius: {place_of(error)}. Please report this line."
-                )
+                await _answer(guarded, 500, 70, f"a bug in Publius: {place_of(error)}. Please report this line.")
 
     def _refusal(self, scope: Scope) -> tuple[int, int, str] | None:
         def values(name: bytes) -> list[bytes]:
@@ -89,14 +87,8 @@ class Guard:
         if not all(origin in self._origins for origin in values(b"origin")):
             return 403, 77, "a page of another origin may not call this service"
         given = values(b"authorization")
-        if scope["path"] not in _OPEN and not (
-            len(given) == 1 and hmac.compare_digest(given[0], self._expected)
-        ):
-            return (
-                401,
-                77,
-                "the token is missing or wrong: send 'Authorization: Bearer TOKEN' with the one printed",
-            )
+        if scope["path"] not in _OPEN and not (len(given) == 1 and hmac.compare_digest(given[0], self._expected)):
+            return (401, 77, "the token is missing or wrong: send 'Authorization: Bearer TOKEN' with the one printed")
         return None
 
 

@@ -106,12 +106,7 @@ def explain(state: State, asked: Explain) -> dict[str, Any]:
     if asked.text is not None and asked.other is not None:
         distance = mechanism.distance(asked.text, asked.other)
         bound = mechanism.bound(distance)
-        return {
-            "distance": distance,
-            "exponent": bound.exponent,
-            "delta": bound.delta,
-            "length": mechanism.length,
-        }
+        return {"distance": distance, "exponent": bound.exponent, "delta": bound.delta, "length": mechanism.length}
     if asked.text is not None or asked.other is not None:
         raise UsageError("give text and other, to compare them")
     return setting(mechanism)

@@ -37,9 +37,7 @@ def form(state: State, asked: Mapping[str, str]) -> dict[str, Any]:
     return facts
 
 
-def asked_of(
-    state: State, asked: Mapping[str, str]
-) -> tuple[list[tuple[Question, str, str | None]], list[Question]]:
+def asked_of(state: State, asked: Mapping[str, str]) -> tuple[list[tuple[Question, str, str | None]], list[Question]]:
     """Each question with its value and what is wrong with it, and those that still need an answer."""
     answers = _files_of(state, asked)
     columns = steps.look(answers)
@@ -86,9 +84,7 @@ def begin(state: State, asked: Mapping[str, str]) -> None:
 
 def _files_of(state: State, asked: Mapping[str, str]) -> Answers:
     public = asked.get("public", "").strip()
-    return Answers(
-        file=str(_path(state, asked["file"].strip())), public=str(_path(state, public)) if public else None
-    )
+    return Answers(file=str(_path(state, asked["file"].strip())), public=str(_path(state, public)) if public else None)
 
 
 def _path(state: State, typed: str) -> Path:

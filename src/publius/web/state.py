@@ -139,10 +139,7 @@ class State:
 
             return self.once(("names", *labels), lambda: Names(labels))
         if name not in self.classifiers():
-            there = (
-                ", ".join(self.classifiers())
-                or "none yet: publius models train PUBLIC --label FIELD --name NAME"
-            )
+            there = ", ".join(self.classifiers()) or "none yet: publius models train PUBLIC --label FIELD --name NAME"
             raise UsageError(f"which classifier? Stored are {there}; or give labels")
         return self.once(("classifier", name), lambda: load_classifier(str(name)))
 

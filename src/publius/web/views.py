@@ -109,9 +109,7 @@ def _beside(text: str, mechanism: Lifted, drawn: list[str], far: list[float]) ->
     longest, at = max(far, default=0.0) or 1.0, 0
     stretches = []
     for token in tokens_of(text, mechanism.vocabulary, mechanism.encoding):
-        size = len(
-            [word for word in token.words if type(word) is not Unknown or mechanism.encoding.unknown == "unk"]
-        )
+        size = len([word for word in token.words if type(word) is not Unknown or mechanism.encoding.unknown == "unk"])
         most = max(far[at : at + size], default=0.0)
         stretches.append({
             "text": token.text, "kind": token.kind, "drawn": " ".join(drawn[at : at + size]),
@@ -149,9 +147,7 @@ def _word(state: State, asked: Asked) -> dict[str, Any]:
     if word is None:
         raise UsageError(f"{vectors.name} has no such word. A release takes it for an unknown one.")
     found = state.soon(
-        ("word", kernel, word),
-        lambda: outcomes(kernel, word, count=_LIKELY, draws=_DRAWS),
-        f"draws of {kernel.name}",
+        ("word", kernel, word), lambda: outcomes(kernel, word, count=_LIKELY, draws=_DRAWS), f"draws of {kernel.name}"
     )
     index = vectors.index(word) or 0
     apart = kernel.metric.pairwise(vectors.vectors[[index]], vectors.vectors)[0]
@@ -199,14 +195,7 @@ def _epsilon(state: State, asked: Asked) -> dict[str, Any]:
         if points:
             series.append({"name": name, "tone": tone, "points": points})
     pairs = _pairs(state, asked, length)
-    return {
-        "series": series,
-        "refused": refused,
-        "length": length,
-        "pairs": pairs,
-        "epsilons": EPSILONS,
-        "wait": wait,
-    }
+    return {"series": series, "refused": refused, "length": length, "pairs": pairs, "epsilons": EPSILONS, "wait": wait}
 
 
 def _unchanged(state: State, asked: Asked, name: str, epsilon: float) -> float:
@@ -218,9 +207,7 @@ def _unchanged(state: State, asked: Asked, name: str, epsilon: float) -> float:
         return distortion(kernel, words, draws=10, rng=seeded_rng(1)).unchanged
 
     return state.soon(
-        ("unchanged", asked["vectors"], name, epsilon),
-        found,
-        f"{name}, epsilon {epsilon:g} of {EPSILONS[-1]:g}",
+        ("unchanged", asked["vectors"], name, epsilon), found, f"{name}, epsilon {epsilon:g} of {EPSILONS[-1]:g}"
     )
 
 
@@ -229,15 +216,11 @@ def _pairs(state: State, asked: Asked, length: int) -> list[dict[str, Any]]:
     rows = []
     for words in (NEAR, TYPICAL):
         pair = [
-            _lifted(state, {**asked, "mechanism": "laplace", "epsilon": str(epsilon)}, length).public_pair(
-                words
-            )
+            _lifted(state, {**asked, "mechanism": "laplace", "epsilon": str(epsilon)}, length).public_pair(words)
             for epsilon in EPSILONS
         ]
         if pair[0] is not None:
-            rows.append(
-                {"words": words, "distance": pair[0].distance, "exponents": [p.exponent for p in pair if p]}
-            )
+            rows.append({"words": words, "distance": pair[0].distance, "exponents": [p.exponent for p in pair if p]})
     return rows
 
 

@@ -79,9 +79,7 @@ def make_attacker(name: str) -> Any:
     head, *parameters = base.split(":")
     if head not in KINDS:
         known = ", ".join((*KINDS, INFORMED, WORST_CASE))
-        raise UsageError(
-            f"no attacker {name!r:.60}. Choose from {known}, adaptive-NAME, or python:MODULE:CLASS."
-        )
+        raise UsageError(f"no attacker {name!r:.60}. Choose from {known}, adaptive-NAME, or python:MODULE:CLASS.")
     module, _, attribute = KINDS[head][0].partition(":")
     made = getattr(import_module(f"publius.evaluation.attackers.{module}"), attribute)()
     for each in parameters:
@@ -109,9 +107,7 @@ def _value(text: str) -> Any:
 def _own(name: str) -> Any:
     found = object_at(name, working_folder=True)
     if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict")):
-        raise PolicyError(
-            f"{name} is no attacker: it needs a class with fit(texts, authors) and predict(texts)"
-        )
+        raise PolicyError(f"{name} is no attacker: it needs a class with fit(texts, authors) and predict(texts)")
     keep_unheard(found, "attacker", ("fit", "predict", "decision_function", "predict_proba"))
     try:
         return found()
@@ -119,9 +115,7 @@ def _own(name: str) -> Any:
         raise PolicyError(f"the attacker {name} cannot be made: {place_of(error)}") from error
 
 
-def fitted(
-    estimator: Any, texts: Sequence[str], labels: Sequence[str], lengths: Sequence[int] | None = None
-) -> Any:
+def fitted(estimator: Any, texts: Sequence[str], labels: Sequence[str], lengths: Sequence[int] | None = None) -> Any:
     """``estimator`` fitted; ``lengths`` are the words of each text before it was cut, for those who ask for them."""
     with unheard(type(estimator), f"the attacker {type(estimator).__name__}"):
         if getattr(estimator, "takes_lengths", False):
@@ -177,8 +171,7 @@ def joined(words: Sequence[str]) -> str:
 def places_of(words: Sequence[str], embeddings: Any) -> list[int | None]:
     """The place of each word of a `joined` text in the vocabulary; None for one outside."""
     return [
-        embeddings.unknown_index if word == UNKNOWN else embeddings.index(word.replace(BLANK, " "))
-        for word in words
+        embeddings.unknown_index if word == UNKNOWN else embeddings.index(word.replace(BLANK, " ")) for word in words
     ]
 
 

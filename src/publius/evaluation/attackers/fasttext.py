@@ -76,8 +76,7 @@ class FastText(Attacker):
 
         place = {str(name): index for index, name in enumerate(self.classes_)}
         lines = "".join(
-            f"{_LABEL}{place[label]} {' '.join(text.split())}\n"
-            for label, text in zip(labels, texts, strict=True)
+            f"{_LABEL}{place[label]} {' '.join(text.split())}\n" for label, text in zip(labels, texts, strict=True)
         )
         shortest, longest = map(int, str(self.subwords).split("-"))
         dimension = self.dimension
@@ -86,9 +85,7 @@ class FastText(Attacker):
             if self.vectors is not None:
                 from publius.embeddings.embeddings import Embeddings
 
-                vectors = (
-                    self.vectors if isinstance(self.vectors, Embeddings) else Embeddings.load(self.vectors)
-                )
+                vectors = self.vectors if isinstance(self.vectors, Embeddings) else Embeddings.load(self.vectors)
                 given["pretrainedVectors"] = files.enter_context(_file_of(_as_text(vectors)))
                 dimension = vectors.dimension
             return fasttext.train_supervised(

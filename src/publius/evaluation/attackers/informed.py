@@ -67,8 +67,7 @@ class EstimatedTransition:
         ends = np.cumsum([0, *(len(places) for places, _ in held)])
         values = np.concatenate([counts / counts.sum() for _, counts in held])
         rows = csr_array(
-            (values, np.concatenate([places for places, _ in held]), ends),
-            (len(words), self._kernel.embeddings.size),
+            (values, np.concatenate([places for places, _ in held]), ends), (len(words), self._kernel.embeddings.size)
         )
         return np.asarray((rows.T @ distributions.T).T)
 
@@ -129,9 +128,7 @@ class Informed(Attacker):
         shares = smoothed_shares(class_sums(counts, labels, self.classes_), self.prior_words)
         places = np.array([-1 if place is None else place for place in places_of(names, self.embeddings)])
         inside, outside = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
-        self.passed_ = {
-            names[at]: self.embeddings.size + column for column, at in enumerate(outside.tolist())
-        }
+        self.passed_ = {names[at]: self.embeddings.size + column for column, at in enumerate(outside.tolist())}
         pushed = self.transition.push(np.ascontiguousarray(shares[:, inside]), places[inside])
         outputs = np.concatenate([pushed, shares[:, outside]], axis=1)
         average = outputs.mean(axis=0)
@@ -146,9 +143,7 @@ class Informed(Attacker):
         for row, text in enumerate(texts):
             words = text.split()
             placed = places_of(words, self.embeddings)
-            columns = [
-                self.passed_.get(word) if p is None else p for word, p in zip(words, placed, strict=True)
-            ]
+            columns = [self.passed_.get(word) if p is None else p for word, p in zip(words, placed, strict=True)]
             found = np.array([column for column in columns if column is not None], np.int64)
             scores[row] = self.log_shares_[:, found].sum(axis=1)
         return scores

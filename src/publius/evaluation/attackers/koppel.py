@@ -34,12 +34,7 @@ class Koppel(Attacker):
     takes_lengths = True
 
     def __init__(
-        self,
-        rounds: int = 100,
-        features: int = 20_000,
-        share: float = 0.5,
-        least_words: int = 0,
-        seed: int = 0,
+        self, rounds: int = 100, features: int = 20_000, share: float = 0.5, least_words: int = 0, seed: int = 0
     ) -> None:
         self.rounds, self.features, self.share, self.least_words, self.seed = (
             rounds, features, share, least_words, seed,
@@ -96,9 +91,7 @@ def known_words(labels: Sequence[str], lengths: Sequence[int]) -> Counter[str]:
 
 def too_few(found: int, authors: int, least: int) -> UsageError:
     """The refusal of ``least`` known words where fewer than two authors have them."""
-    return UsageError(
-        f"{found} of {authors} authors have {least:,} known words or more. Use a smaller least_words."
-    )
+    return UsageError(f"{found} of {authors} authors have {least:,} known words or more. Use a smaller least_words.")
 
 
 def random_subsets(rng: Generator, rounds: int, size: int, share: float) -> NDArray[np.bool_]:

@@ -30,9 +30,7 @@ class Likelihood(Attacker):
         self.counter_ = CountVectorizer(analyzer=split, dtype=np.float64)
         counts = self.counter_.fit_transform(texts)
         self.classes_ = np.array(sorted(set(labels)))
-        self.log_shares_ = np.log(
-            smoothed_shares(class_sums(counts, labels, self.classes_), self.prior_words)
-        )
+        self.log_shares_ = np.log(smoothed_shares(class_sums(counts, labels, self.classes_), self.prior_words))
         return self
 
     def decision_function(self, texts: Sequence[str]) -> Float64Array:

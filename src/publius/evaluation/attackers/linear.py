@@ -58,6 +58,4 @@ def letters() -> Any:
 
 def words() -> Any:
     """A linear machine on words."""
-    return make_pipeline(
-        TfidfVectorizer(analyzer=split, sublinear_tf=True), LinearSVC(random_state=0, max_iter=20_000)
-    )
+    return make_pipeline(TfidfVectorizer(analyzer=split, sublinear_tf=True), LinearSVC(random_state=0, max_iter=20_000))

@@ -23,9 +23,7 @@ class Transport(Attacker):
     first ``cut`` words.
     """
 
-    def __init__(
-        self, embeddings: Any = None, metric: Any = "euclidean", neighbors: int = 1, cut: int = 0
-    ) -> None:
+    def __init__(self, embeddings: Any = None, metric: Any = "euclidean", neighbors: int = 1, cut: int = 0) -> None:
         self.embeddings, self.metric, self.neighbors, self.cut = embeddings, metric, neighbors, cut
 
     def fit(self, texts: Sequence[str], labels: Sequence[str]) -> Self:
@@ -79,9 +77,7 @@ class Transport(Attacker):
             return []
         vectors = self.embeddings.vectors
         table = word_distances(
-            np.asarray(vectors[points.indices], np.float64),
-            np.asarray(vectors[self.words_], np.float64),
-            self.ground_,
+            np.asarray(vectors[points.indices], np.float64), np.asarray(vectors[self.words_], np.float64), self.ground_
         )
         bounds = [self._relaxed(points, place, table) for place in range(len(self.known_))]
         best: list[tuple[float, int]] = []

@@ -126,9 +126,7 @@ class AbstractFinite(AbstractExact):
         """
         given = np.atleast_2d(np.asarray(distributions, np.float64))
         if given.shape[1] != self.embeddings.size or not (given >= 0).all():
-            raise DataError(
-                f"a distribution needs {self.embeddings.size} numbers from 0, not shape {given.shape}"
-            )
+            raise DataError(f"a distribution needs {self.embeddings.size} numbers from 0, not shape {given.shape}")
         points = self.shape.points
         weights = np.stack([points.summed(row) for row in given], axis=1)
         reached = self._kernel_times(weights / self._kernel_times(self.shape.law.weights)[:, None]).T
@@ -142,9 +140,7 @@ class AbstractFinite(AbstractExact):
         if shape.line is None:
             return sweep.weighted_sums(shape.law.delta, scale, weights, cap=shape.truncation / scale)
         result = np.empty_like(weights)
-        result[shape.order] = line.weighted_sums(
-            np.diff(shape.sorted_values), weights[shape.order].T, scale
-        ).T
+        result[shape.order] = line.weighted_sums(np.diff(shape.sorted_values), weights[shape.order].T, scale).T
         return result
 
     def __getstate__(self) -> dict[str, object]:

@@ -33,9 +33,7 @@ RELATIVE_ERROR = 2.0**-40
 UNRESOLVED = 2.0**-900
 
 _LARGEST_EXPONENT = 650.0  # beyond, a weight is exp(-650): below 2^-900, and never denormal
-_OFFSET = (
-    1.2357  # keeps common weights such as 1 away from the powers of two that separate the order's classes
-)
+_OFFSET = 1.2357  # keeps common weights such as 1 away from the powers of two that separate the order's classes
 TABLE_BYTES = 2**28  # of rows kept, at most
 _BLOCK = 256  # words; with fewer a draw is quicker, and the table larger
 _AT_ONCE = 512  # draws that are made together: their blocks fit the cache
@@ -107,9 +105,7 @@ class Inverse:
         self._blocks = -(-size // _BLOCK)
         self._doubt = rows.doubt + (_BLOCK + self._blocks) * UNIT
         self._lock = threading.Lock()
-        cells = (
-            self._blocks + 1
-        )  # the blocks' order, the word itself last before sorting, and sums in that order
+        cells = self._blocks + 1  # the blocks' order, the word itself last before sorting, and sums in that order
         steps = [("sums", "<f8", (cells,)), ("order", "<i2", (cells,)), ("doubtful", "?")]
         kept = np.dtype(steps, align=True)
         self._table = np.empty(max(1024, min(size, TABLE_BYTES // kept.itemsize)), kept)
@@ -120,8 +116,7 @@ class Inverse:
         step = len(self._table)
         with one_blas_thread():
             parts = [
-                self._draw(words[a : a + step], uniforms[a : a + step], threads)
-                for a in range(0, len(words), step)
+                self._draw(words[a : a + step], uniforms[a : a + step], threads) for a in range(0, len(words), step)
             ]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
@@ -151,9 +146,7 @@ class Inverse:
             missing = words
         step = int(np.clip(2**21 // self._rows.distances.size, 1, 64))
         starts = range(0, len(missing), step)
-        for rows in in_threads(
-            lambda start: self._first_step(missing[start : start + step]), starts, threads
-        ):
+        for rows in in_threads(lambda start: self._first_step(missing[start : start + step]), starts, threads):
             self._table[self._used : self._used + len(rows)] = rows
             self._used += len(rows)
         self._slots[missing] = np.arange(self._used - len(missing), self._used)
@@ -215,9 +208,7 @@ class Inverse:
         return int(found[0])
 
 
-def _ascending(
-    cells: Float64Array, doubt: float
-) -> tuple[NDArray[np.int16], Float64Array, NDArray[np.bool_]]:
+def _ascending(cells: Float64Array, doubt: float) -> tuple[NDArray[np.int16], Float64Array, NDArray[np.bool_]]:
     """Cells of each row in ascending classes of a factor of two, stable within a class, and cumulated.
 
     The third result marks rows where an error of ``doubt`` could move a cell to another class.

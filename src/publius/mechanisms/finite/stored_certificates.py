@@ -34,9 +34,7 @@ def cache_path(facts: Mapping[str, Any]) -> Path:
     return store_root().parent / "certificates" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
 
 
-def cached(
-    facts: Mapping[str, Any], check: Callable[[Constant], bool], make: Callable[[], Constant]
-) -> Constant:
+def cached(facts: Mapping[str, Any], check: Callable[[Constant], bool], make: Callable[[], Constant]) -> Constant:
     """The stored certificate for ``facts`` if there is one that passes ``check``, else a new one, which is stored."""
     found: Constant | None = _read(facts, Constant)
     if found is not None and min(found.epsilon, found.scale, found.smallest_distance) > 0 and check(found):

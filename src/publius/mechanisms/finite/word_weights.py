@@ -96,9 +96,7 @@ class Shape:
 
     def calibrate(self, epsilon: float) -> exact.Constant:
         """The largest scale found with a constant of at most ``epsilon``; its worst pair as words."""
-        return self._in_words(
-            self.line.calibrate(epsilon) if self.line else exact.calibrate(self.law, epsilon)
-        )
+        return self._in_words(self.line.calibrate(epsilon) if self.line else exact.calibrate(self.law, epsilon))
 
     def _in_words(self, constant: exact.Constant) -> exact.Constant:
         words = self.points.first[self.order if self.line else slice(None)]

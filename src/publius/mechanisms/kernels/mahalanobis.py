@@ -74,9 +74,7 @@ class Mahalanobis(NoisyWords):
 
     def _made_noise(self) -> tuple[AbstractNoise, float]:
         noise = EuclideanLaplace(self.embeddings.dimension, self.epsilon * (1 - _ROUNDING))
-        return noise, noise.truncation_delta(
-            self.epsilon * self.metric.diameter_bound(self.embeddings.vectors)
-        )
+        return noise, noise.truncation_delta(self.epsilon * self.metric.diameter_bound(self.embeddings.vectors))
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -56,9 +56,7 @@ class Tight(AbstractFinite):
         return shape, certificate(shape, epsilon, at)
 
     @classmethod
-    def shape_of(
-        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Settings, scale: float
-    ) -> Shape:
+    def shape_of(cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Settings, scale: float) -> Shape:
         """See `AbstractFinite.shape_of`; the weights that are tight at ``scale``, but for the coarsest residual."""
         return _tight(embeddings, metric, scale, _RESIDUALS[0])
 

@@ -13,9 +13,7 @@ Work = Callable[[Any, Path], None]
 """Makes one private piece of a batch, in one step; picklable."""
 
 
-def make_pieces(
-    work: Work, batches: Iterable[tuple[Any, Path]], *, workers: int | None, total: int = 0
-) -> None:
+def make_pieces(work: Work, batches: Iterable[tuple[Any, Path]], *, workers: int | None, total: int = 0) -> None:
     """``work(batch, path)`` for every batch whose piece is not there yet."""
     for _ in counted(mapped(_make, work, batches, workers=workers), total):
         pass

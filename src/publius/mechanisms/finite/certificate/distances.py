@@ -155,9 +155,7 @@ class EuclideanDistances(AbstractDistances):
         return euclidean_gain(vectors, vectors[first], vectors[second], near + far)
 
 
-def euclidean_gain(
-    vectors: Float64Array, x: Float64Array, y: Float64Array, total: Float64Array
-) -> Float64Array:
+def euclidean_gain(vectors: Float64Array, x: Float64Array, y: Float64Array, total: Float64Array) -> Float64Array:
     """|y - w| - |x - w| for every row w, as (y - x).(y + x - 2w) over ``total``, the sum of the two distances.
 
     Free of cancellation: what x and y share is never added.

@@ -109,9 +109,7 @@ def _certify(law: Law, scale: float, which: str = "") -> tuple[Constant, Pairs]:
         raise DataError(ONE_POINT)
     nearest = np.empty(law.outer.size) if law.plain and law.outer.size >= _SORTED_FROM else None
     with stage(f"Certifying the mechanism{which}: sums over all words"):
-        normalizers = sweep.weighted_sums(
-            law.delta, scale, law.weights, cap=law.truncation / scale, nearest=nearest
-        )
+        normalizers = sweep.weighted_sums(law.delta, scale, law.weights, cap=law.truncation / scale, nearest=nearest)
     bounds = _Bounds(law, scale, normalizers, nearest)
     ways = [None] if nearest is None or not nearest.min() > 0 else [bounds, None]
     with stage(f"Certifying the mechanism{which}: all pairs of words"):
@@ -135,9 +133,7 @@ def _rounded_up(law: Law, scale: float, value: float) -> float:
 class _Bounds:
     """Upper bounds of all pairs' slopes: what a fast distance can be off is on the safe side."""
 
-    def __init__(
-        self, law: Law, scale: float, normalizers: Float64Array, nearest: Float64Array | None
-    ) -> None:
+    def __init__(self, law: Law, scale: float, normalizers: Float64Array, nearest: Float64Array | None) -> None:
         self._law, self._scale = law, scale
         self.nearest = np.empty(0) if nearest is None else nearest
         self.heights = np.log(normalizers)
@@ -145,9 +141,7 @@ class _Bounds:
         self._doubt = 2 * (reach * law.delta.relative_error + law.outer.size * UNIT)
         self._slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
 
-    def __call__(
-        self, far: Float64Array, near: Float64Array | None, rows: Indices, columns: Indices
-    ) -> Float64Array:
+    def __call__(self, far: Float64Array, near: Float64Array | None, rows: Indices, columns: Indices) -> Float64Array:
         """See `sweep.SlopeFunction`."""
         law = self._law
         if not far.min() > 0:

@@ -18,9 +18,7 @@ from publius.arrays import Float64Array
 from publius.errors import DataError
 
 
-def one_sided_sums(
-    gaps: Float64Array, weights: Float64Array, scale: float
-) -> tuple[Float64Array, Float64Array]:
+def one_sided_sums(gaps: Float64Array, weights: Float64Array, scale: float) -> tuple[Float64Array, Float64Array]:
     """L and R, shape (..., P) like ``weights``; ``gaps`` of the sorted values, shape (P - 1,)."""
     decays = np.exp(-scale * gaps).tolist()
     left = np.array(weights, np.float64)
