@@ -290,11 +290,13 @@ def _counted(texts: AnyPath, manifest: Manifest, reading: Reading, people: Peopl
             cell = cells[name, label, repr(document.fields[name]) if name else ""]
             if len(cell) < AUTHORS_AT_LEAST:
                 cell.add(author)
-    if not isinstance(manifest, SummaryManifest) and documents < manifest.documents:
-        raise DataError(
-            f"{shown(texts)} has {documents:,} documents and the release {manifest.documents:,} rows: name the file "
-            "that was released"
-        )
+    if not isinstance(manifest, SummaryManifest):
+        left_out = documents - manifest.documents
+        if left_out < 0 or (left_out and manifest.author is None and not named):
+            raise DataError(
+                f"{shown(texts)} has {documents:,} documents and the release {manifest.documents:,} rows: name the "
+                "file that was released, and --author-field where it left rows of authors out"
+            )
     few = Counter(name for (name, _, _), cell in cells.items() if len(cell) < AUTHORS_AT_LEAST)
     every = Counter(name for name, _, _ in cells)
     return Counted(
