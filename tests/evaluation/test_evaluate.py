@@ -43,6 +43,8 @@ def test_words_are_attacked_clear_and_protected(run, written, words, stored, tmp
     assert (code, err) == (0, "")
     assert said.strip().splitlines()[-1].startswith("At epsilon 20 the strongest attacker identifies")
     found = results(out)
+    stated = [found.facts[name] for name in ("metric", "unknown", "stop_words")]  # as manifests say it: sign compares
+    assert stated == ["euclidean", "unk", "none"]
     assert {each.setting.epsilon for each in found.attackers} == {None, 20.0, 0.5}
     assert {each.attacker for each in found.attackers if each.task == "author"} >= {
         "letters", "words", "likelihood", "delta", "koppel", "adaptive-likelihood", "informed", "worst-case",

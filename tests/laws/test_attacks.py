@@ -18,10 +18,13 @@ from publius.documents import office
 from publius.documents.clean import clean
 from publius.documents.corpus import open_corpus
 from publius.documents.document import LONGEST_TEXT
-from publius.errors import PolicyError
-from publius.settings import Reading
+from publius.errors import DataError, PolicyError, StorageError
+from publius.releases import draft
+from publius.releases.run import manifest_of, protect_corpus
+from publius.settings import Leaving, Reading, Run
 from publius.sklearn import BagPrivatizer, LabelPrivatizer
 from publius.text.author_names import author_key
+from publius.web.server import token_for
 
 
 @pytest.mark.parametrize("digits", ["9" * 5000, "x" + "f" * 5000, "0" * 5000 + "65", "x0041", "8364"])
@@ -173,6 +176,48 @@ def test_no_name_is_too_long_for_a_ledger(tmp_path):
     for count in (1, 2):
         ledger.spend({"n" * 5000: 1})
         assert ledger.account("n" * 5000).spent == count
+
+
+def test_a_paid_run_goes_on_as_itself_alone(tmp_path, monkeypatch):
+    def run(name, **more):
+        return protect_corpus(open_corpus(tmp_path / name), _sure(1.0), tmp_path / "out", run=Run(**more))
+
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(name)
+    monkeypatch.setattr(draft, "place_folder", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        run("a.txt", resume=True)
+    monkeypatch.undo()
+    with pytest.raises(DataError, match="another input"):
+        run("b.txt", resume=True)
+    assert run("a.txt", resume=True).manifest.documents == 1
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_every_table_of_an_experiment_says_so(tmp_path, format):
+    (tmp_path / "a.csv").write_text("text,who\nopen,nobody\n")
+    corpus = open_corpus(tmp_path / "a.csv", author_field="who", no_author=["nobody"])
+    experiment = Leaving(experiment=True)
+    protect_corpus(corpus, _sure(29), tmp_path / "out", run=Run(format=format), leaving=experiment)
+    for name in ("labels.csv", f"rows.{format}"):
+        assert b"warning" in (tmp_path / "out" / name).read_bytes()
+
+
+def test_an_authors_delta_is_stated(monkeypatch):
+    facts = _keeping().facts()
+    monkeypatch.setattr(publius.Lifted, "facts", lambda _: facts | {"delta": 0.03})
+    made = manifest_of(_keeping(), 9, Leaving(), documents_per_author=5)
+    assert made.author.delta == pytest.approx(0.15)
+    assert "(delta = 0.15" in made.promise
+
+
+def test_a_token_that_others_can_read_is_none(tmp_path):
+    path = tmp_path / "token"
+    token = token_for(path)
+    assert token_for(path) == token
+    path.chmod(0o644)
+    with pytest.raises(StorageError):
+        token_for(path)
 
 
 CODE = """

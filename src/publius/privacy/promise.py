@@ -140,9 +140,10 @@ def _of_author(manifest: Any, what: str, each: float) -> list[str]:
     if manifest.author is None:
         return [f"An author of {SEVERAL} documents has {what} {rounded_up(SEVERAL * each, 6)}{times} in all.", again]
     documents = manifest.author.documents
+    delta = manifest.author.delta and f" (delta = {rounded_up(manifest.author.delta)})"
     return [
         f"Of each author at most {number(documents)} {'document leaves' if documents == 1 else 'documents leave'}: "
-        f"{what} {rounded_up(manifest.author.epsilon, 6)}{times} for what they say, not for how many there are.",
+        f"{what} {rounded_up(manifest.author.epsilon, 6)}{times}{delta or ''} for what they say, not for how many there are.",
         again,
     ]
 

@@ -100,8 +100,9 @@ class Draft:
                 if not resume:
                     raise UsageError(
                         f"a run of {shown(output)} was drawn, paid for and stopped before it had its place: go on with "
-                        f"--resume, or remove {shown(home)} to give it up"
+                        f"--resume (label, obfuscate), or remove {shown(home)} to give it up"
                     )
+                _check_input(home, fingerprint)
                 manifest = _place(target, home, noted=noted)
                 with private_folder(target.parent) as nowhere:
                     yield Draft(target, nowhere, nowhere, RunKey.fresh(), placed=manifest)
@@ -156,20 +157,27 @@ def _begun(
         else:
             secret = kept[:KEY_BYTES]
         key = RunKey(secret, seeded_run=seed is not None)
-        said = fingerprint(key.derive("input")) if fingerprint is not None else ""
-        if (home / _INPUT).exists():
-            if not hmac.compare_digest((home / _INPUT).read_text(), said):
-                raise DataError(
-                    f"the unfinished run in {shown(home)} was of another input or had other options: repeat it as it "
-                    "was, or remove that folder to give it up; nothing of it was released"
-                )
-        else:
-            with write_file(home / _INPUT, 0o600) as file:
-                file.write(said.encode())
+        _check_input(home, fingerprint)
         shutil.rmtree(home / _RELEASE, ignore_errors=True)
         (home / _RELEASE).mkdir(0o700)
         (home / _PIECES).mkdir(0o700, exist_ok=True)
     return Draft(target, home / _RELEASE, home / _PIECES, key, ledger, charges, noted=noted)
+
+
+def _check_input(home: Path, fingerprint: Callable[[bytes], str] | None) -> None:
+    """Note a digest of what a run reads and does, under a key of its own that outlives the run's; `DataError` for another."""
+    path = home / _INPUT
+    held = path.read_text() if path.exists() else ""
+    salt = bytes.fromhex(held[: 2 * KEY_BYTES]) or entropy()
+    said = salt.hex() + (fingerprint(salt) if fingerprint is not None else "")
+    if not held:
+        with write_file(path, 0o600) as file:
+            file.write(said.encode())
+    elif not hmac.compare_digest(held, said):
+        raise DataError(
+            f"the unfinished run in {shown(home)} was of another input or had other options: repeat it as it was, or "
+            "remove that folder to give it up"
+        )
 
 
 def _place(target: Path, home: Path, *, noted: bool) -> Manifest:

@@ -76,10 +76,11 @@ class Pair(_Record, frozen=True, kw_only=True):
 
 
 class AuthorFacts(_Record, frozen=True, kw_only=True):
-    """What holds for an author: at most so many documents leave, and epsilon for what they say, all together."""
+    """What holds for an author: at most so many documents leave, epsilon and delta for what they say, all together."""
 
     documents: Annotated[int, Meta(ge=1)]
     epsilon: Positive
+    delta: Share = 0.0
 
 
 class _Manifest(_Record, frozen=True, kw_only=True):

@@ -7,7 +7,6 @@ come before the draw and look at no text; what was seen of texts is told to the 
 from __future__ import annotations
 
 import heapq
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from publius.files import AnyPath
 from publius.files.progress import stage
 from publius.mechanisms.mechanism import check_release
 from publius.noise.randomness import RunKey
+from publius.privacy.guarantee import upward
 from publius.releases.draft import Draft
 from publius.releases.manifest import (
     Accuracy,
@@ -321,6 +321,7 @@ def _finished(
     if isinstance(mechanism, Lifted) and draft.noted:
         unchanged = of_frequent_words(mechanism.kernel).unchanged
         manifest = msgspec.structs.replace(manifest, unchanged=min(max(unchanged, 0.0), 1.0))
+    warned = () if manifest.warning is None else ("warning",)
     with stage("writing"):
         row = write_rows(
             pieces,
@@ -330,15 +331,15 @@ def _finished(
             kind=mechanism.kind,
             format=run.format,
             ids=leaving.ids,
-            keep=leaving.keep,
+            keep=(*warned, *leaving.keep),
             labelled=mechanism.kind == "labels",
         )
         table = None
         if isinstance(manifest, LabelManifest):
             table = label_table(mechanism, manifest.labels, tally.labels)
-            csv_table(
-                draft.folder / "labels.csv", ("label", "rows", "low", "high"), [[*each.values()] for each in table]
-            )
+            columns = ("label", "rows", "low", "high", *warned)
+            marks = [manifest.warning] * len(warned)
+            csv_table(draft.folder / "labels.csv", columns, [[*each.values(), *marks] for each in table])
         if draft.noted:  # rows alone have no page
             from publius.pages.page import write_release_pages
 
@@ -396,7 +397,7 @@ def manifest_of(
         )
     else:
         facts = {name: value for name, value in facts.items() if name in WordManifest.__struct_fields__}
-        author = _author(documents_per_author, facts["exponent_per_distance"])
+        author = _author(documents_per_author, facts["exponent_per_distance"], facts["delta"])
         made = WordManifest(**{**facts, **shared}, author=author)
     return msgspec.structs.replace(made, promise=promise(made))
 
@@ -414,11 +415,9 @@ def _shuffled(mechanism: Mechanism, documents: int, leaving: Leaving) -> Pair | 
     return Pair(epsilon=found.epsilon, delta=found.delta)
 
 
-def _author(c: int | None, each: float) -> AuthorFacts | None:
-    """What holds for an author of whom c documents leave; the product is rounded up."""
+def _author(c: int | None, each: float, delta: float = 0.0) -> AuthorFacts | None:
+    """What holds for an author of whom c documents leave; the products are rounded up."""
     if c is None:
         return None
-    product = c * each
-    return AuthorFacts(
-        documents=c, epsilon=product if Fraction(product) >= c * Fraction(each) else math.nextafter(product, math.inf)
-    )
+    whole = upward(min(Fraction(1), c * Fraction(delta)))
+    return AuthorFacts(documents=c, epsilon=upward(c * Fraction(each)), delta=whole)

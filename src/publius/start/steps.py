@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from publius.errors import UsageError
 from publius.files.progress import stage
@@ -150,24 +150,17 @@ def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
 
 def _rows(answers: Answers, corpus: Corpus, mechanism: Mechanism, folder: Path, said: Said) -> None:
     from publius.privacy.promise import meaning
+    from publius.releases.release import read_release
     from publius.releases.run import protect_corpus
 
-    before = " ".join(next(iter(corpus)).text.split())
     with stage("releasing"):
         found = protect_corpus(corpus, mechanism, folder, leaving=Leaving())
-    said(f"before: {before[:_SHOWN]}{'...' if len(before) > _SHOWN else ''}")
-    drawn = mechanism.protect([before], [0], _fresh_key()).outcomes[0]
-    after = drawn.label if drawn.label is not None else " ".join(drawn.bag.words() if drawn.bag else ())
-    said(f"after:  {after[:_SHOWN]}{'...' if len(after) > _SHOWN else ''}  (another draw than the released one)")
+    first = next(read_release(found.folder).rows(), {})
+    drawn = str(first.get("label") or " ".join(first.get("bag", ())))
+    said(f"a released row: {drawn[:_SHOWN]}{'...' if len(drawn) > _SHOWN else ''}")
     for row in sorted(found.table, key=lambda each: -each["rows"])[:6]:
         said(f"  {row['label']:<30.30} {row['rows']:>6,} rows, {row['low']:,} to {row['high']:,} documents")
     said(meaning(found.manifest))
-
-
-def _fresh_key() -> Any:
-    from publius.noise.randomness import RunKey
-
-    return RunKey.fresh()
 
 
 def _evaluate(answers: Answers, reading: Reading, folder: Path, said: Said) -> None:

@@ -22,7 +22,10 @@ def token_for(path: Path | None) -> str:
         with os.fdopen(handle, "w") as file:
             file.write(made + "\n")
         return made
-    held = path.read_text(encoding="utf-8").strip()
+    with path.open(encoding="utf-8") as file:
+        state, held = os.fstat(file.fileno()), file.read().strip()
+    if state.st_uid != os.getuid() or state.st_mode & 0o077:
+        raise StorageError(f"{shown(path)} can be read by others, or is theirs: remove it, and a new one is made")
     if len(held) < 32:
         raise StorageError(f"{shown(path)} holds no token: remove it, and a new one is made")
     return held

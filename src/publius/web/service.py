@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from publius.errors import UsageError
 from publius.mechanisms.explained import setting
@@ -16,6 +16,9 @@ from publius.mechanisms.word_outcomes import outcomes
 from publius.noise.randomness import RunKey
 from publius.settings import ENGLISH, EUCLIDEAN, SafePolicy
 from publius.web.state import State
+
+_MOST: Final = 1_000_000
+"""Words, or labels, that one answer has."""
 
 
 class _Asked(BaseModel):
@@ -29,9 +32,11 @@ class _Texts(_Asked):
     texts: list[str] | None = None
 
     def given(self) -> list[str]:
-        """All of them; `UsageError` for none or both."""
+        """All of them; `UsageError` for none or both, and for more than `_MOST`."""
         if (self.text is None) == (self.texts is None):
             raise UsageError("give text or texts")
+        if len(self.texts or ()) * getattr(self, "length", 1) > _MOST:
+            raise UsageError(f"one request gives at most {_MOST:,} words or labels: send several")
         return [self.text] if self.text is not None else self.texts or []
 
 
@@ -48,7 +53,7 @@ class _Words(_Asked):
 
     mechanism: str = "laplace"
     epsilon: float = 10.0
-    length: int = 40
+    length: int = Field(40, le=10_000)
     embeddings: str | None = None
     metric: str = EUCLIDEAN
     parameters: dict[str, float | str] = {}
