@@ -81,7 +81,11 @@ def test_people_ids_and_kept_columns(run, answers, tmp_path):
     )  # fmt: skip
     assert code == 0
     found = json.loads(said)
-    assert (found["documents"], found["left_out"], found["author"]) == (80, 20, {"documents": 2, "epsilon": 10.0, "delta": 0.0})
+    assert (found["documents"], found["left_out"], found["author"]) == (
+        80,
+        20,
+        {"documents": 2, "epsilon": 10.0, "delta": 0.0},
+    )
     rows = [*publius.read_release(out).rows()]
     assert {row["year"] for row in rows} <= {"2000", "2001"}
     assert [int(row["id"]) for row in rows] == sorted(int(row["id"]) for row in rows)
@@ -136,6 +140,22 @@ def test_what_does_not_fit_is_refused_in_a_line(run, answers, tmp_path, argument
     assert (found, out) == (code, "")
     assert said in err
     assert os.listdir(tmp_path) == ["answers.csv"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        (("verify",), 2, "RELEASE is missing"),
+        (("verify", "answers.csv"), 65, "is no release"),
+        (("obfuscate", "answers.csv", "--output", "x"), 2, "--epsilon is missing"),
+        (("obfuscate", "answers.csv", "--epsilon"), 2, "--epsilon requires"),
+        (("label", "answers.csv", "--field", "status", "--labels", "YES,no", "--output", "-"), 0, "undeclared status"),
+    ],
+)
+def test_a_line_says_what_is_missing_or_other(run, answers, monkeypatch, line, code, said):
+    monkeypatch.chdir(answers.parent)
+    found, _, err = run(*line)
+    assert (found, said in err) == (code, True)
 
 
 def test_labels_of_a_file_may_have_descriptions(tmp_path):

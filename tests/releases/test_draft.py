@@ -72,14 +72,16 @@ def test_a_refused_debit_leaves_nothing(tmp_path):
 
 def test_a_run_to_be_resumed_keeps_its_key_and_its_pieces(tmp_path):
     keys = []
-    for _ in range(2):
-        with (
-            pytest.raises(RuntimeError),
-            Draft.open(tmp_path / "out", resume=True, fingerprint=lambda key: "f") as draft,
-        ):  # noqa: PT012
+
+    def cut_off():
+        with Draft.open(tmp_path / "out", resume=True, fingerprint=lambda key: "f") as draft:
             keys.append(draft.key.expose())
             (draft.work / f"piece{len(keys)}").touch()
             raise RuntimeError
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            cut_off()
     assert keys[0] == keys[1]
     assert sorted(os.listdir(tmp_path / "out.publius-run" / "pieces")) == ["piece1", "piece2"]
     with (

@@ -225,7 +225,7 @@ def test_what_taught_the_classifier_is_not_summarized(of, file, topics, subjects
 
 @pytest.mark.parametrize(
     ("compare", "error", "reason"),
-    [("nothing", UsageError, "no summary"), ("labels", UsageError, "another kind"), ("damaged", DataError, "not as it was"),
+    [("nothing", DataError, "is no release"), ("labels", UsageError, "another kind"), ("damaged", DataError, "not as it was"),
      ("two", UsageError, "same --documents-per-author"), ("seeded", PolicyError, "NOT PRIVATE"),
      ("missing.jsonl", StorageError, "missing"), ("in.jsonl", PolicyError, "one of the files")],
 )  # fmt: skip

@@ -77,7 +77,7 @@ def label(
         leaving=leaving,
         run=run,
         documents_per_author=documents_per_author,
-        known=None if field is not None else asked.known,
+        known=asked.known,
         json=json,
         field=field,
         labels_after_texts=labels_after_texts,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any, Final
 
-from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter
 
 from publius.cli import ABOUT, COMMANDS
 from publius.errors import UsageError
@@ -92,5 +92,11 @@ def call(arguments: Sequence[str]) -> Any:
     try:
         return make_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
+        if isinstance(error, MissingArgumentError) and error.argument is not None and error.keyword is None:
+            name = error.argument.name
+            placed = error.argument.field_info.is_positional
+            raise UsageError(
+                f"{name.lstrip('-').upper() if placed else name} is missing. See publius {arguments[0]} --help."
+            ) from None
         said = " ".join(str(error).split()).replace(_STANDARD, "-")
         raise UsageError(f"{said} See publius {arguments[0]} --help.") from None

@@ -38,7 +38,7 @@ def released(
     """Release the documents of ``files`` and print what came of it."""
     from publius.documents.corpus import open_corpus
     from publius.documents.inspection import look
-    from publius.errors import UsageError
+    from publius.errors import UsageError, how_many
     from publius.files import check_new_folder, remove_leftovers
     from publius.releases.run import check_run, protect_corpus
 
@@ -59,8 +59,12 @@ def released(
         no_author=people.no_author,
         fields=leaving.keep,
     )
-    for line in console.watched(look, corpus, known, by=by):
+    for line in console.watched(look, corpus, known if field is None else None, by=by):
         console.note(line)
+    if field is not None and known is not None:
+        undeclared = sum(not known(value)[1] for value, _ in corpus.texts())
+        if undeclared:
+            console.note(f"{how_many(undeclared, 'document')} of an undeclared {field}: counted as other.")
 
     def work(folder: Path) -> Result:
         return console.watched(
@@ -110,8 +114,9 @@ def _print(result: Result, output: str, *, json: bool) -> None:
         return
     if result.table:
         ranked = sorted(result.table, key=lambda each: -each["rows"])
-        rows = [(each["label"], each["rows"], f"{each['low']:,} to {each['high']:,}") for each in ranked[:_ROWS]]
-        rest = ranked[_ROWS:]
+        shown = ranked if len(ranked) == _ROWS + 1 else ranked[:_ROWS]
+        rows = [(each["label"], each["rows"], f"{each['low']:,} to {each['high']:,}") for each in shown]
+        rest = ranked[len(shown) :]
         if rest:
             rows.append((f"{len(rest)} more", sum(each["rows"] for each in rest), ""))
         console.table(("label", "rows", "answers, 95 %"), rows)

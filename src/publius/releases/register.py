@@ -74,6 +74,8 @@ def digests(folder: Path) -> dict[str, str]:
 def whole(folder: str | os.PathLike[str]) -> tuple[Manifest, bytes]:
     """The manifest of a release and its bytes; `DataError` unless the folder holds exactly the files that it names."""
     place = Path(folder)
+    if place.exists() and not (place / MANIFEST).is_file():
+        raise DataError(f"{shown(folder)} is no release: name the folder that Publius wrote")
     content = read_bytes_limited(place / MANIFEST)
     manifest = decoded(content, shown(place / MANIFEST))
     found = digests(place)

@@ -17,9 +17,10 @@ from publius.errors import DataError, PolicyError, UsageError
 from publius.files import AnyPath, read_bytes_limited, shown
 from publius.files.progress import stage
 from publius.noise.randomness import RunKey
+from publius.privacy.guarantee import upward
 from publius.releases.draft import Draft
 from publius.releases.manifest import Accuracy, ClassifierFacts, PublicInput, SummaryManifest
-from publius.releases.register import MANIFEST, whole
+from publius.releases.register import whole
 from publius.settings import Reading
 from publius.summaries.accuracy import too_few
 from publius.summaries.counting import NEAR
@@ -140,7 +141,7 @@ def manifest_of(
         authors=told.authors,
         documents_per_author=summary.documents_per_author,
         by={each.name: each.labels for each in summary.groups.fields},
-        shares={name: float(summary.epsilon * share) for name, share in summary.shares.items()},
+        shares={name: upward(summary.epsilon * share) for name, share in summary.shares.items()},
         scales={name: float(table.noise.scale) for name, table in told.tables.items()},
         statements=statements,
         statements_per_author=summary.statements_per_author if statements else None,
@@ -186,8 +187,6 @@ def _earlier(
     """An earlier summary in a folder, or public texts in a file."""
     if not place.is_dir():
         return _public_texts(place, summary, corpus, digests, reading, workers)
-    if not (place / MANIFEST).is_file():
-        raise UsageError(f"{shown(place)} is no summary: name the folder of an earlier one, or a file of public texts")
     manifest, _ = whole(place)
     if not isinstance(manifest, SummaryManifest):
         raise UsageError(f"{shown(place)} is a release of another kind: name an earlier summary to compare with")
