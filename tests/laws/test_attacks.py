@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import re
 import sys
 
 import numpy as np
@@ -218,6 +219,15 @@ def test_a_token_that_others_can_read_is_none(tmp_path):
     path.chmod(0o644)
     with pytest.raises(StorageError):
         token_for(path)
+
+
+def test_no_page_says_a_smaller_epsilon(tmp_path):
+    (tmp_path / "a.txt").write_text("open")
+    protect_corpus(open_corpus(tmp_path / "a.txt"), _sure(5.0004), tmp_path / "out")
+    page = (tmp_path / "out" / "release.html").read_text()
+    assert "epsilon = 5.0004" in page
+    assert "--epsilon 5.0004" in page
+    assert not re.search(r"epsilon (= )?(5|25)(?!\.?\d)", page)
 
 
 CODE = """

@@ -131,7 +131,7 @@ def command_of(manifest: Any) -> str:
         parts = [f"publius obfuscate FILE --length {manifest.length} --mechanism {shlex.quote(manifest.mechanism)}"]
         parts += [f"--set {shlex.quote(f'{k}={v}')}" for k, v in manifest.mechanism_parameters.items()]
         parts += ["--ordered"] * manifest.ordered
-    parts.append(f"--epsilon {manifest.epsilon:g}")
+    parts.append(f"--epsilon {manifest.epsilon!r}".removesuffix(".0"))
     if kind == "labels" and manifest.bag is not None:
         parts.append(f"--bag {manifest.bag}")
     parts += ["--ids"] * getattr(manifest, "ids", False)

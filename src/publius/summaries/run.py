@@ -17,7 +17,6 @@ from publius.errors import DataError, PolicyError, UsageError
 from publius.files import AnyPath, read_bytes_limited, shown
 from publius.files.progress import stage
 from publius.noise.randomness import RunKey
-from publius.privacy.guarantee import upward
 from publius.releases.draft import Draft
 from publius.releases.manifest import Accuracy, ClassifierFacts, PublicInput, SummaryManifest
 from publius.releases.register import whole
@@ -141,7 +140,7 @@ def manifest_of(
         authors=told.authors,
         documents_per_author=summary.documents_per_author,
         by={each.name: each.labels for each in summary.groups.fields},
-        shares={name: upward(summary.epsilon * share) for name, share in summary.shares.items()},
+        shares={name: float(summary.epsilon * share) for name, share in summary.shares.items()},
         scales={name: float(table.noise.scale) for name, table in told.tables.items()},
         statements=statements,
         statements_per_author=summary.statements_per_author if statements else None,
