@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -135,7 +136,7 @@ def manifest_of(
         private=private,
         warning=warning,
         promise="",
-        public=tuple(PublicInput(**each) for each in summary.public),
+        public=(*(PublicInput(**each) for each in summary.public), *_compared(told.earlier)),
         epsilon=_up(summary.epsilon),
         authors=told.authors,
         documents_per_author=summary.documents_per_author,
@@ -186,7 +187,7 @@ def _earlier(
     """An earlier summary in a folder, or public texts in a file."""
     if not place.is_dir():
         return _public_texts(place, summary, corpus, digests, reading, workers)
-    manifest, _ = whole(place)
+    manifest, written = whole(place)
     if not isinstance(manifest, SummaryManifest):
         raise UsageError(f"{shown(place)} is a release of another kind: name an earlier summary to compare with")
     if not manifest.private:
@@ -201,7 +202,7 @@ def _earlier(
         found = Told(summary, 0, {}).earlier_of(content, f"an earlier summary (epsilon {manifest.epsilon:g})")
     except (LookupError, ValueError, TypeError, ArithmeticError):
         raise DataError(f"{shown(place / NOISY)} is damaged, or of another version") from None
-    return _comparable(found, shown(place))
+    return _comparable(replace(found, sha256=sha256(written).hexdigest()), shown(place))
 
 
 def _public_texts(
@@ -226,7 +227,14 @@ def _public_texts(
         name: Sample(np.atleast_2d(beside.histogram(name, cells)).sum(axis=0), size, None, c) for name in beside.shares
     }
     topics = samples.get("topics", samples.get("subjects") if summary.classifier is summary.subjects else None)
-    return _comparable(Earlier("public texts", topics, samples.get("subjects")), shown(path))
+    first, *more = public.digests()
+    digest = sha256(" ".join([first, *more]).encode()).hexdigest() if more else first
+    return _comparable(Earlier("public texts", topics, samples.get("subjects"), digest), shown(path))
+
+
+def _compared(earlier: Earlier | None) -> list[PublicInput]:
+    """What a summary is compared with, by its digest (rule 11)."""
+    return [PublicInput(name=earlier.name, kind="texts", sha256=earlier.sha256)] if earlier and earlier.sha256 else []
 
 
 def _comparable(found: Earlier, place: str) -> Earlier:

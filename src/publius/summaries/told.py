@@ -45,11 +45,13 @@ class Earlier:
     Attributes:
         name: what it is, for pages: an earlier summary, or public texts.
         topics, subjects: counts; None where they were not counted in the same cells.
+        sha256: of the manifest, or of the texts' file (of the digests of several).
     """
 
     name: str
     topics: Sample | None
     subjects: Sample | None
+    sha256: str = ""
 
 
 @final
