@@ -128,7 +128,7 @@ def test_what_changed_stands_in_the_tables(released):
     assert float(changes["park"]["times_low"]) > 1
     stated = json.loads((released / "manifest.json").read_bytes())
     assert stated["compared_with"] == "an earlier summary (epsilon 8)"
-    assert [len(each["sha256"]) for each in stated["public"] if each["kind"] == "texts"] == [64]
+    assert [len(each["sha256"]) for each in stated["public"] if each["name"] == stated["compared_with"]] == [64]
 
 
 def test_statements_stand_in_a_table(released):
