@@ -148,6 +148,7 @@ def test_what_does_not_fit_is_refused_in_a_line(run, answers, tmp_path, argument
         (("verify",), 2, "RELEASE is missing"),
         (("verify", "answers.csv"), 65, "is no release"),
         (("obfuscate", "answers.csv", "--output", "x"), 2, "--epsilon is missing"),
+        (("obfuscate", "answers.csv", "--epsilon", "8", "--length", "5.5"), 2, "no whole number"),
         (("obfuscate", "answers.csv", "--epsilon"), 2, "--epsilon requires"),
         (("label", "answers.csv", "--field", "status", "--labels", "YES,no", "--output", "-"), 0, "undeclared status"),
     ],

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args
 
-from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter
+from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, convert
 
 from publius.cli import ABOUT, COMMANDS
 from publius.errors import UsageError
@@ -66,9 +66,20 @@ def _shown(console: Any, options: Any, panel: Any) -> None:
         console.print(fill(lead + said, width, subsequent_indent=indent), markup=False, highlight=False, soft_wrap=True)
 
 
+def _converted(kind: Any, tokens: Any) -> Any:
+    """As cyclopts converts, but 1.5 is no whole number: it would be rounded in silence."""
+    if int in (kinds := get_args(kind) or (kind,)) and float not in kinds and any("." in each.value for each in tokens):
+        raise ValueError(f"{tokens[0].value} is no whole number.")
+    return convert(kind, tokens)
+
+
 def new_app(**facts: Any) -> App:
     """An `App` with the house's conventions: no negative flags, plain help, no default that says nothing."""
-    shown = Parameter(negative=(), show_default=lambda value: str(value) if value not in ((), False, None, "") else "")
+    shown = Parameter(
+        converter=_converted,
+        negative=(),
+        show_default=lambda value: str(value) if value not in ((), False, None, "") else "",
+    )
     return App(default_parameter=shown, help_format="plaintext", help_formatter=_shown, version_flags=(), **facts)
 
 

@@ -1,1 +1,1 @@
-"""Mechanisms: `kernels` and `finite` on words; `lifted`, `prototype`, `position` on documents; `registry` by name."""
+"""Mechanisms: `kernels` and `finite` on words; `lifted` and `randomized_response` on documents; `registry` by name."""

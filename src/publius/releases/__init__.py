@@ -1,1 +1,1 @@
-"""To be said by its owner."""
+"""Releases: a run from documents to a folder, its manifest and pages, the register, signing and verifying."""
