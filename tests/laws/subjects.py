@@ -79,6 +79,9 @@ SUBJECTS = [
 ]
 
 
+BY_NAME = {subject.name: subject for subject in SUBJECTS}
+
+
 def corpus_file(folder, documents=30, name="in.jsonl", change=None):
     """A file of made documents, of which ``change`` (row -> text) replaces some texts."""
     path = folder / name

@@ -8,7 +8,7 @@ import pytest
 
 import publius
 from laws.faults import Killed, changes_of, killed_after
-from laws.subjects import AUTHORS, SUBJECTS, FixedDraw, Heard, corpus_file
+from laws.subjects import AUTHORS, BY_NAME, SUBJECTS, FixedDraw, Heard, corpus_file
 from publius.errors import DataError, PolicyError, UsageError
 from publius.releases import draft, run
 from publius.releases.register import digests, made_here, whole
@@ -193,7 +193,7 @@ def test_an_author_has_at_most_c_documents_and_the_choice_looks_at_his_own_alone
 
 
 def test_an_output_that_is_there_and_a_run_at_work_are_refused(tmp_path):
-    subject = SUBJECTS[0]
+    subject = BY_NAME["values"]
     source = corpus_file(tmp_path)
     subject.run(source, tmp_path / "out")
     before = content(tmp_path / "out")

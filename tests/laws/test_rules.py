@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import publius
-from laws.subjects import AUTHORS, SUBJECTS, FixedDraw, corpus_file, topics, values, words
+from laws.subjects import AUTHORS, BY_NAME, SUBJECTS, FixedDraw, corpus_file, topics, values, words
 from publius.errors import PolicyError, PubliusError
 from publius.noise.randomness import RunKey
 from publius.releases import draft
@@ -20,7 +20,7 @@ from publius.releases.register import digests, made_here
 from publius.settings import Leaving, Run
 from publius.summaries.run import summarize_corpus
 
-LABELS, WORDS = SUBJECTS[0], SUBJECTS[6]
+LABELS, WORDS = BY_NAME["values"], BY_NAME["words"]
 
 
 def content(folder):
@@ -53,7 +53,11 @@ def test_rule_01_laws_in_whole_numbers():
 
 def test_rule_02_a_classifier_sees_one_text_alone():
     texts = ["river storm", "", "market cheese bread", "unheard ofword", "river market"]
-    for classifier in (topics().classifier, values().classifier):
+    for classifier in (
+        subject.mechanism().classifier
+        for subject in SUBJECTS
+        if subject.name != "ordered words" and not subject.name.startswith("words")
+    ):
         alone = [int(classifier.answers([text])[0]) for text in texts]
         assert [int(each) for each in classifier.answers(texts)] == alone
         assert [int(each) for each in classifier.answers(texts[::-1])] == alone[::-1]
@@ -246,7 +250,7 @@ def test_rule_12_kept_columns_leave_by_value_and_the_author_never(tmp_path):
     assert found.column("group").type == pa.string()
     parquet.write_table(found, tmp_path / "t.parquet")
     assert b"unseen secret" not in (tmp_path / "t.parquet").read_bytes()
-    for subject in SUBJECTS[:3]:
+    for subject in [BY_NAME[f"values{kind}"] for kind in ("", " as csv", " as parquet")]:
         subject.run(
             corpus_file(tmp_path), tmp_path / subject.name, leaving=Leaving(keep=("year",)), documents_per_author=1
         )
