@@ -61,7 +61,7 @@ def of_words(
         facts = {
             "length": words.length, "draws": tried.draws, "seed": tried.seed, "changed": evaluation.changed,
         }  # fmt: skip
-        if words.length:  # as a manifest says it, for sign
+        if words.length and settings:  # as a manifest says it, for sign
             kernel = words.make_kernel(_mechanisms(tried)[0], epsilons[0])
             stated = Lifted(kernel, words.length, unknown=words.unknown, stop_words=words.stop_words).facts()
             facts |= {name: stated[name] for name in ("unknown", "stop_words", "metric")}
