@@ -52,7 +52,7 @@ def test_what_a_release_made_of_them(run, file, tmp_path, ids):
 @pytest.mark.parametrize(
     ("more", "code", "said"),
     [
-        (["--by", "region"], 2, "FIELD=A,B"), (["--header-row", "0"], 2, "from 1"), (["--quotes", "some"], 2, "quotes"),
+        (["--by", "region"], 2, "FIELD=A,B"), (["--by", "x=a"], 65, "No column x. Found: id"), (["--header-row", "0"], 2, "from 1"), (["--quotes", "some"], 2, "quotes"),
         (["--text-field", "body"], 65, "No column body. Found: id, author, text, region."),
         (["--author-field", "writer"], 65, "No column writer"), (["--delimiter", "ab"], 2, "one character"),
         (["--encoding", "latin-99"], 2, "no encoding"),

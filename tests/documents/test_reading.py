@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from publius.documents.corpus import open_corpus
-from publius.documents.document import LONGEST_TEXT
+from publius.documents.document import LONGEST_TEXT, LOST
 from publius.errors import DataError, StorageError, UsageError
 from publius.settings import Reading
 
@@ -33,7 +33,7 @@ def file(tmp_path):
     [("text\na\nb\n", ["a", "b"]), ("text\r\na\r\nb", ["a", "b"]), ("id,text\n1,a\n\n2,b\n", ["a", "b"]),
      ("text\n\na\n", ["", "a"]), ('text,id\n"a, ""b""\nc",1\n', ['a, "b"\nc']),
      ('text,id\n5 o\'clock "sharp",1\n', ['5 o\'clock "sharp"']), ("id;text\n1;a, b\n", ["a, b"]),
-     ("id\ttext\n1\ta; b\n", ["a; b"]), ("id|text\n1|a\n", ["a"]), ('"a;b;c",text\n1,x\n', ["x"]),
+     ("id\ttext\n1\ta; b\n", ["a; b"]), ("id|text\n1|a\n", ["a"]), ("sep=;\r\nid,x;text\r\n1;a\r\n", ["a"]), ('"a;b;c",text\n1,x\n', ["x"]),
      ("id,text,\n1,a,\n2,b,\n", ["a", "b"]), ("id,text\n1,\n2,NULL\n", ["", "NULL"]), ('id,text\n1,""\n', [""])],
 )  # fmt: skip
 def test_rows_of_a_table(file, data, expected):
@@ -43,7 +43,8 @@ def test_rows_of_a_table(file, data, expected):
 @pytest.mark.parametrize(
     ("data", "said"),
     [("id,text\n1,a,b\n", "row 2: 3 fields where the header has 2"),
-     ("id,text\n1,a\n2\n", "row 3: 1 fields where the header has 2"),
+     ("id,text\n1,a\n2\n", "row 3: 1 field where the header has 2"),
+     ("sep=;\nid;text\n1;a\n2\n", "row 4: 1 field where the header has 2"),
      ('id,text\n1,"a" b\n', "row 2: text after a closing quotation mark"),
      ('id,text\n1,a\n2,"b\n3,c\n', "row 3: a field is never closed")],
 )  # fmt: skip
@@ -56,6 +57,8 @@ def test_a_broken_table_is_refused_with_its_row_and_a_way_out(file, data, said):
 def test_without_quotation_marks_each_line_is_a_row(file):
     path = file('id,text\n1,"a\n2,b" c\n')
     assert texts(path, Reading(quotes="none")) == ['"a', 'b" c']
+    with pytest.raises(DataError, match="and leave --quotes out"):
+        texts(file("id,text\n1\n"), Reading(quotes="none"))
 
 
 def test_an_encoding_is_each_rows_own(file):
@@ -82,8 +85,12 @@ def test_a_typed_encoding_decides_and_refuses_no_row(file):
     path = file("id,text\n1,1 €\n2,b".encode("iso-8859-15") + b"\xff")
     assert texts(path, Reading(encoding="iso-8859-15")) == ["1 €", "bÿ"]
     assert texts(path, Reading(encoding="utf-8")) == ["1 \ufffd", "b\ufffd"]
+    assert [each.what for each in open_corpus(path, Reading(encoding="utf-8")).notes()] == [LOST]
     with pytest.raises(UsageError, match="no encoding"):
         texts(path, Reading(encoding="rot13"))
+    for name in ("data.csv", "data.jsonl", "data.json"):
+        with pytest.raises(DataError, match="byte order mark says utf-16"):
+            texts(file('{"text": "a"}\n'.encode("utf-16"), name), Reading(encoding="utf-8"))
 
 
 def test_null_characters_go_and_are_said(file):
@@ -145,6 +152,8 @@ def test_any_column_may_be_the_author_and_none_must_be(file):
     kept = open_corpus(path, author_field="who", no_author=["ADA"], id_field="id", fields=["who"])
     assert [(each.row, each.id, each.fields) for each in kept] == [(0, "2", {"who": ""}), (1, "4", {"who": "N/A"})]
     assert kept.count() == 2
+    typed = open_corpus(path, author_field="who", no_author=["(empty),ada"])
+    assert [(each.count, each.where) for each in typed.notes()] == [(1, "'(empty)'")]
     assert [len(batch) for batch in kept.batches(1)] == [1, 1]
     with pytest.raises(DataError, match="No column writer"):
         open_corpus(path, author_field="writer")
@@ -234,7 +243,14 @@ def test_a_folder_of_texts_and_their_names_as_ids_where_asked(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "way_out"),
-    [("a.doc", ".docx"), ("a.odt", ".docx"), ("a.msg", ".eml"), ("a.rtf", ".docx"), ("a.zip", "folder")],
+    [
+        ("a.doc", ".docx"),
+        ("a.odt", ".docx"),
+        ("a.msg", ".eml"),
+        ("a.rtf", ".docx"),
+        ("a.zip", "folder"),
+        ("a.tar.gz", "folder"),
+    ],
 )
 def test_a_kind_that_is_not_read_says_what_to_save_it_as(file, name, way_out):
     with pytest.raises(DataError, match=rf"save (it|them) as .*{way_out}"):
@@ -255,8 +271,22 @@ def test_what_is_not_there_or_empty(tmp_path, file):
     (tmp_path / "folder").mkdir()
     with pytest.raises(DataError, match="no file that is read"):
         texts(tmp_path / "folder")
+    (tmp_path / "folder" / "below").mkdir()
+    with pytest.raises(DataError, match="--subfolders"):
+        texts(tmp_path / "folder")
     with pytest.raises(UsageError):
         texts([])
+
+
+def test_an_empty_list_counts_as_no_documents_and_a_file_without_the_column_is_named(file, tmp_path):
+    file('[{"text": "a"}]', "a.json")
+    file("[]", "b.json")
+    corpus = open_corpus(tmp_path)
+    assert [each.text for each in corpus] == ["a"]
+    assert [(each.what, each.count) for each in corpus.notes()] == [("files without any document", 1)]
+    file('[{"id": 1, "name": "b"}]', "c.json")
+    with pytest.raises(DataError, match=r"c\.json.*: No column text\. Found: id, name\."):
+        texts(tmp_path)
 
 
 def test_the_content_tells_where_no_name_does(file):

@@ -5,13 +5,23 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import Document, Plan, Tally, check_columns, said, text_column, text_of
+from publius.documents.document import (
+    Document,
+    NoTextColumnError,
+    Plan,
+    Tally,
+    check_columns,
+    said,
+    text_column,
+    text_of,
+)
 from publius.documents.sources import Source, tables_of
 from publius.documents.tables import Chunk, Table
 from publius.errors import DataError
@@ -60,6 +70,7 @@ class Corpus:
         self.source, self.tables, self.plans = source, tuple(tables), tuple(plans)
         self._tally: Tally | None = None
         self._count: int | None = None
+        self._met: set[str] = set()
 
     @property
     def plan(self) -> Plan:
@@ -87,7 +98,8 @@ class Corpus:
             author = None if own else author_field
             id = None if id_field == OWN and OWN not in table.columns else id_field
             wanted = [name for name in (author, id, *(() if gaps else fields)) if name is not None]
-            check_columns(table.columns_with(wanted), wanted)
+            with _named_in(table, len(self.tables) > 1):
+                check_columns(table.columns_with(wanted), wanted)
             told = {"id": id, "author": author, "own": own, "fields": (*fields,), "nobody": nobody}
             plans.append(msgspec.structs.replace(plan, **told))
         return Corpus(self.source, self.tables, plans)
@@ -120,10 +132,16 @@ class Corpus:
         first = 0
         for table, plan in zip(self.tables, self.plans, strict=True):
             for chunk in table.chunks(plan, size):
-                part = _named(chunk, plan, tally) if plan.nobody else chunk
+                part = self._named(chunk, plan, tally) if plan.nobody else chunk
                 if len(part):
                     yield Batch(first, part, plan)
                     first += len(part)
+
+    def _named(self, chunk: Chunk, plan: Plan, tally: Tally | None) -> Chunk:
+        """The rows whose author is somebody."""
+        rows = [(author_key(said(row[2])) or "", row) for row in chunk.values(plan, tally)]
+        self._met.update(key for key, _ in rows if key in plan.nobody)
+        return Chunk([row for key, row in rows if key not in plan.nobody])
 
     def count(self) -> int:
         """How many documents there are."""
@@ -166,13 +184,21 @@ class Corpus:
             note(what, count)
         for what, (count, place) in self.source.told.items():
             note(what, count, place)
+        if absent := self.plan.nobody - self._met:
+            note("values of --no-author that no row has", len(absent), ", ".join(map(repr, sorted(absent))))
         return [*found.values()]
 
 
-def _named(chunk: Chunk, plan: Plan, tally: Tally | None) -> Chunk:
-    """The rows whose author is somebody."""
-    rows = chunk.values(plan, tally)
-    return Chunk([row for row in rows if (author_key(said(row[2])) or "") not in plan.nobody])
+@contextmanager
+def _named_in(table: Table, several: bool) -> Iterator[None]:
+    """The file in an error of a missing column, where there are several."""
+    try:
+        yield
+    except NoTextColumnError as error:
+        if several:
+            way_out = "Where not all hold documents, name the files or folders that do, or add --subfolders."
+            error.args = (f"{table.name}: {error} {way_out}",)
+        raise
 
 
 def _digest(path: Path) -> str:
@@ -202,15 +228,21 @@ def open_corpus(
     """
     opened = source if isinstance(source, Source) else Source(source)
     tables = tables_of(opened, reading)
-    if not all(table.columns for table in tables):
-        raise DataError(f"{opened.name} holds no document: check that it is the right file.")
-    wanted = reading.text_field
-    texts = [
-        text_column(table.columns_with([wanted or "text"]), wanted, table.longest, only=table.headed)
-        for table in tables
-    ]
+    nothing = DataError(
+        f"{opened.name} holds no document: check that it is the right one; --subfolders reads folders in a folder."
+    )
+    filled = [table for table in tables if table.columns or table.count()]
+    if not filled or not all(table.columns for table in filled):
+        raise nothing
+    if len(filled) < len(tables):
+        opened.told["files without any document"] = (len(tables) - len(filled), "")
+    tables, wanted, texts = filled, reading.text_field, []
+    for table in tables:
+        with _named_in(table, len(tables) > 1):
+            columns = table.columns_with([wanted or "text"])
+            texts.append(text_column(columns, wanted, table.longest, only=table.headed))
     plans = [Plan(text=text, raw=reading.raw, keep_quotes=reading.keep_quotes) for text in texts]
     corpus = Corpus(opened, tables, plans).carrying(fields, author_field, no_author, id_field)
     if next(corpus.batches(1), None) is None and not corpus.plan.nobody:
-        raise DataError(f"{opened.name} holds no document: check that it is the right file.")
+        raise nothing
     return corpus

@@ -17,6 +17,7 @@ LONGEST_TEXT: Final = 16 * 2**20
 LONGEST_VALUE: Final = 256
 """Characters after which an id or a declared value is cut."""
 OTHER_KIND: Final = "texts that are lists or objects, which count as empty"
+LOST: Final = "texts with letters that an encoding lost (check --encoding)"
 CUT: Final = f"texts cut after {LONGEST_TEXT:,} characters"
 QUOTED: Final = "texts that quote mail, whose quoted lines are left out (--keep-quotes keeps them)"
 
@@ -91,6 +92,8 @@ def text_of(value: Any, tally: Tally | None = None) -> str:
         text = said(value) or ""
     elif tally is not None:
         tally[OTHER_KIND] += 1
+    if tally is not None and "\ufffd" in text:
+        tally[LOST] += 1
     if len(text) > LONGEST_TEXT:
         if tally is not None:
             tally[CUT] += 1

@@ -18,7 +18,7 @@ from publius.documents.document import Document, NoTextColumnError, are_names, s
 from publius.documents.office import SheetsError
 from publius.documents.sources import Source
 from publius.documents.tables import CP1252, Separated
-from publius.errors import MissingExtraError, extra
+from publius.errors import MissingExtraError, extra, how_many
 from publius.files.progress import stage
 from publius.settings import Reading
 from publius.text.author_names import author_key
@@ -75,13 +75,15 @@ def inspect(
     columns = corpus.columns
     author = author_field or ("author" if "author" in columns else None)
     fields = [*dict.fromkeys([*(by or {}), *columns[:_COLUMNS]])]
+    corpus.carrying([*(by or {})])
     corpus = corpus.carrying(fields, author, no_author, gaps=True)
     seen = _Seen(corpus.plan.text, by or {}, authored=author is not None)
     with stage("Reading the rows"):
         for document in corpus:
             seen.take(document)
     if not are_names(columns):
-        notes.append(Note("the first row does not look like names of columns: write one above it", 1, "row 1"))
+        what = "row of names that are long or numbers: only where it is a document, write a row of names above it"
+        notes.append(Note(what, 1, "row 1"))
     notes += [*corpus.notes(), *seen.notes(), *_rows_in_cells(corpus)]
     odd = sum(note.count for note in notes if note.what == CP1252)
     by_row = "utf-8" if not odd else "cp1252" if odd == seen.documents else f"utf-8, {odd:,} rows cp1252"
@@ -92,13 +94,14 @@ def inspect(
 
 def _opened(given: Any, reading: Reading) -> tuple[Corpus, list[Note]]:
     notes: list[Note] = []
-    source = Source(given)
+    source, first = Source(given), None
     while True:
         try:
             return open_corpus(source, reading), notes
         except NoTextColumnError as error:
             if error.longest is None or error.longest == reading.text_field:
-                raise
+                raise first or error from None
+            first = first or error
             reading = replace(reading, text_field=error.longest)
             what = "no column is called text: name it with --text-field"
             notes.append(Note(what, 1, f"looked at: {error.longest}"))
@@ -178,7 +181,7 @@ class _Seen:
         note("texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders)
         again = [count for count in self.texts.values() if count > 1]
         note("texts that are there more than once", sum(again), f"{len(again)} different")
-        what = "rows whose author looks like nobody: --no-author leaves them out"
+        what = "rows whose author looks like nobody: --no-author VALUE leaves them out, --no-author '' empty ones"
         note(what, self.nobody.total(), _listed(self.nobody))
         alike: dict[str, list[str]] = defaultdict(list)
         for key in self.authors:
@@ -253,10 +256,11 @@ def look(
                 foreign.append(text)
     keys = {author: author_key(author) for author in authors if authors[author]}
     nobody = sum(authors[author] for author, key in keys.items() if is_nobody(key))
-    by_authors = f" by {len({*keys.values()} - {None}):,} authors" if keys else ""
-    lines = [f"{documents:,} text{'s' * (documents != 1)}{by_authors}."]
+    by_authors = f" by {how_many(len({*keys.values()} - {None}), 'author')}" if keys else ""
+    lines = [f"{how_many(documents, 'text')}{by_authors}."]
     if empty:
-        lines.append(f"{empty:,} have no words: they count as texts without any.")
+        one, more = "has no words: it counts as a text without any.", "have no words: they count as texts without any."
+        lines.append(how_many(empty, one, more))
     if hardly > looked / 5:
         languages: Counter[str] = Counter()
         for text in foreign:
@@ -267,8 +271,9 @@ def look(
             told = f"a third of the words or more is unknown to {by} in {hardly:,} of {of}"
         lines.append(told + (f" (languages: {_listed(languages)})." if languages else "."))
     if nobody:
-        lines.append(f"{nobody:,} texts have an author that looks like nobody: --no-author leaves them out.")
-    return lines + [f"{each.count:,} {each.what}" + f" ({each.where})" * bool(each.where) for each in corpus.notes()]
+        told = how_many(nobody, "text has", "texts have")
+        lines.append(f"{told} an author like nobody: --no-author VALUE leaves them out, --no-author '' empty ones.")
+    return lines + [f"{each.what}: {each.count:,}" + f" ({each.where})" * bool(each.where) for each in corpus.notes()]
 
 
 @cache

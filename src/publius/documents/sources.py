@@ -38,7 +38,7 @@ _STANDARD: Final = {DASH, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 _NOT_READ: Final = {
     ".doc": ".docx", ".rtf": ".docx", ".odt": ".docx", ".msg": ".eml", ".pages": ".docx", ".wpd": ".docx",
     ".numbers": ".xlsx", ".sav": ".csv", ".dta": ".csv", ".rds": ".csv", ".ppt": ".pdf", ".pptx": ".pdf",
-    ".zip": "a folder of what is in it", ".7z": "a folder of what is in it", ".rar": "a folder of what is in it",
+    **dict.fromkeys((".zip", ".7z", ".rar", ".tar", ".tgz"), "a folder of what is in it"),
     ".pst": ".mbox", ".xml": ".csv or .jsonl", ".sqlite": ".csv", ".db": ".csv",
 }  # fmt: skip
 """Kinds that are not read, and what to save them as."""
@@ -123,7 +123,8 @@ class Source:
         if deeper:
             self.told["folders within the folder, left out without --subfolders"] = (deeper, shown(folder))
         if not found:
-            raise DataError(f"{shown(folder)} holds no file that is read, such as .txt, .docx, .pdf or .csv.")
+            below = " The folders in it are read with --subfolders." if deeper else ""
+            raise DataError(f"{shown(folder)} holds no file that is read, such as .txt, .docx, .pdf or .csv.{below}")
         return found
 
     def _spooled(self, blocks: Iterable[bytes]) -> Path:

@@ -22,7 +22,7 @@ from typing import IO, Any, Final, final
 import msgspec
 
 from publius.documents.document import LONGEST_TEXT, Plan, Tally, columns_of, has_column, pick, said
-from publius.errors import DataError, UsageError
+from publius.errors import DataError, UsageError, how_many
 from publius.files.reading import open_binary, read_bytes_limited
 from publius.settings import Reading
 
@@ -173,21 +173,24 @@ class Table(ABC):
                 yield dict(zip(columns, values[3:], strict=True))
 
 
-def whole_encoding(head: bytes, reading: Reading) -> str | None:
+def whole_encoding(head: bytes, reading: Reading, structured: str = "") -> str | None:
     """The encoding that decides a whole file: what was typed, or its byte order mark; None for row by row.
 
     Text of UTF-16 without a mark is told by the first two characters: no text has a null in every second byte.
+    `DataError` where a mark contradicts what was typed, in the file ``structured``, which begins with no author's text.
     """
+    marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
     if reading.encoding is not None:
         try:
             name = codecs.lookup(reading.encoding).name
             "".encode(name)
         except (LookupError, ValueError):
             raise UsageError(f"no encoding {reading.encoding!r:.40}: name one such as utf-16.") from None
-        return "utf-8-sig" if name == "utf-8" and head.startswith(_MARKS[0][0]) else name
-    for mark, name in _MARKS:
-        if head.startswith(mark):
-            return name
+        if structured and marked and not name.startswith(kind := marked.removesuffix("-sig")):
+            raise DataError(f"{structured}: its byte order mark says {kind}, --encoding {name}; leave --encoding out.")
+        return marked if name == "utf-8" and marked == "utf-8-sig" else name
+    if marked:
+        return marked
     if len(head) >= 4 and head[1] == head[3] == 0 and head[0] and head[2]:
         return "utf-16-le"
     if len(head) >= 4 and head[0] == head[2] == 0 and head[1] and head[3]:
@@ -209,7 +212,7 @@ class JsonLines(Table):
 
     def __init__(self, path: Path, name: str, reading: Reading) -> None:
         super().__init__(path, name, reading)
-        self.encoding = whole_encoding(head_of(path), reading)
+        self.encoding = whole_encoding(head_of(path), reading, name)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -306,7 +309,7 @@ class Json(Held):
     def load(self) -> list[dict[str, Any]]:
         """`DataError` for any other JSON."""
         data = read_bytes_limited(self.path, ROW_LIMIT)
-        self.encoding = whole = whole_encoding(data[:HEAD], self.reading)
+        self.encoding = whole = whole_encoding(data[:HEAD], self.reading, self.name)
         text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
         if "\0" in text:
             self.tally[NULLS] += 1
@@ -333,10 +336,13 @@ class Separated(Table):
     def __init__(self, path: Path, name: str, reading: Reading) -> None:
         super().__init__(path, name, reading)
         head = head_of(path)
-        self.encoding = whole_encoding(head, reading)
-        self._skipped = (reading.header_row or 1) - 1
+        self.encoding = whole_encoding(head, reading, name)
         text = head.decode(self.encoding, "ignore") if self.encoding else decoded(head)
+        told = None if reading.header_row else re.match(r"(\"?)sep=([^\r\n\"])\1[\r\n]", text)  # Excel's own first line
+        self._skipped = 1 if told else (reading.header_row or 1) - 1
         self.delimiter = _delimiter(reading.delimiter) if reading.delimiter else most_frequent(text, self._skipped)
+        if told and not reading.delimiter:
+            self.delimiter = told[2]
         first = re.search(r"\r\n?|\n", text)
         self._ends = (
             "" if first and first[0] == "\r" else "\n"
@@ -394,9 +400,10 @@ class Separated(Table):
             if len(row) > width and not any(each.strip() for each in row[width:]):
                 row = row[:width]  # delimiters at the end of each line
             if len(row) != width:
+                none = self.reading.quotes == "none"
                 raise DataError(
-                    f"{self.name}, row {number}: {len(row)} fields where the header has {width}. Write it again "
-                    "with quotation marks, or say --quotes none if it has none."
+                    f"{self.name}, row {number}: {how_many(len(row), 'field')} where the header has {width}. Write it "
+                    "again with quotation marks" + (" and leave --quotes out." if none else ", or say --quotes none.")
                 )
             yield row
 
