@@ -185,7 +185,10 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
         ("worst-case", "knows the originals"), ("worst-case", "knows the originals, topics"),
         ("words", "knows other texts, topics"), ("words", "knows other texts"), ("letters", "knows other texts, topics"),
     )] == [True, True, True, True, False]  # fmt: skip
-    assert "other texts of theirs: 72 % of public texts were identified (78 % without noise, 34 % without the row)." in side_of(page)
+    assert (
+        "other texts of theirs: 72 % of public texts were identified (78 % without noise, 34 % without the row)."
+        in side_of(page)
+    )
     assert "I release these files to a lab for this purpose: teaching ." in side_of(page)
 
 
