@@ -55,7 +55,7 @@ def test_a_sound_target_is_not_refuted(run, tmp_path, name, verdict, more):
 @pytest.mark.parametrize(
     ("name", "kind", "more"),
     [("scale_off_by_three", "ratio", {}), ("unknown_words_pass", "unknown", {}), ("support_fault", "ratio", {}),
-     ("input_passes_more_often", "ratio", {}), ("fixed_seed", "state", {}), ("remembers", "state", {}),
+     ("input_passes_more_often", "ratio", {}), ("fixed_seed", "state", {}), ("remembers", "state or ratio", {}),
      ("tells_of_the_word_before", "carry", {}), ("repeats_where_it_is_forked", "forked", {"forked": True}),
      ("states_too_much", "exact", {}), ("states_another_law", "stated", {}),
      ("bag_that_keeps_a_word", "ratio", {"unit": "bag", "epsilon": 0.5})],
@@ -63,7 +63,8 @@ def test_a_sound_target_is_not_refuted(run, tmp_path, name, verdict, more):
 def test_a_broken_target_is_refuted_and_the_case_shows_it_again(run, tmp_path, name, kind, more):
     code, found = audited(run, tmp_path, name, **more)
     assert (code, found["verdict"]) == (1, "refuted")
-    assert json.loads(Path(found["case"]).read_text())["kind"] == kind
+    # Two processes that each remember one draw remember the same one now and then: then the ratio refutes.
+    assert json.loads(Path(found["case"]).read_text())["kind"] in kind.split(" or ")
     code, out, _ = run("audit", "--replay", found["case"], "--target", f"python:audit.toys:{name}", "--json")
     assert (code, json.loads(out)["verdict"]) == (1, "refuted")
 
