@@ -165,7 +165,7 @@ class NearestWords:
             _ = self._panels  # made before the threads that share it start
         _ = self._largest_norm
         starts = range(0, len(points), _ROWS if first is None else first.block)
-        threads = max(1, min(threads, len(starts), THREADS if isinstance(first, OnDevice) else threads))
+        threads = max(1, min(THREADS if isinstance(first, OnDevice) else threads, len(starts)))
         if threads == 1:  # starting a thread can hang where memory is exhausted
             with _BLAS.limit(limits=1, user_api="blas"):
                 self._search(points, result, starts, first)

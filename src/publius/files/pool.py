@@ -29,6 +29,9 @@ Result = TypeVar("Result")
 _AHEAD: Final = 3
 """Batches that each worker has been given, so that it waits for none."""
 
+_share = 0
+"""In a worker: the processors that its share is; 0 where nobody shares."""
+
 _held: list[Any] = []
 """In a worker: the work and what it works with."""
 
@@ -45,17 +48,32 @@ def mapped(
 
     if workers is not None and workers < 1:
         raise UsageError(f"--workers must be at least 1, not {workers}")
-    count = workers or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else [0])
+    count = workers or processors()
     waiting = iter(batches)
     first = [*itertools.islice(waiting, 2)]
     with threadpool_limits(1):
         if count == 1 or len(first) < 2:
             for batch in itertools.chain(first, waiting):
-                with _unheard():
+                with _unheard(), _one_processor():
                     done = work(state, batch)
                 yield done
             return
         yield from _in_processes(work, state, itertools.chain(first, waiting), count)
+
+
+def processors() -> int:
+    """The processors that work may use: those of this process, but one for a worker, however many workers there are."""
+    return _share or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+@contextlib.contextmanager
+def _one_processor() -> Iterator[None]:
+    global _share
+    _share, before = 1, _share
+    try:
+        yield
+    finally:
+        _share = before
 
 
 @contextlib.contextmanager
@@ -104,6 +122,8 @@ def _begin(work: Callable[..., Any], state: Any, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it decides
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # foreign code may print what it works on
     threadpool_limits(1)
+    global _share
+    _share = 1
     _held[:] = [work, state]
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 

@@ -16,8 +16,8 @@ from publius.arrays import Float64Array, IndexArray
 from publius.distances.metrics import METRICS, AbstractMetric, Distances, ground_metric, is_own
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError, UsageError
+from publius.files.pool import processors
 from publius.files.user_code import keep_unheard, unheard
-from publius.mechanisms.threads import processors
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator, system_rng
 from publius.option import Settings, declared

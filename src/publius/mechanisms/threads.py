@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -10,13 +9,10 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from publius.files.pool import processors
+
 _Result = TypeVar("_Result")
 _BLAS = ThreadpoolController()
-
-
-def processors() -> int:
-    """The processors this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
