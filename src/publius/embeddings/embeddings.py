@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self, final
@@ -199,8 +198,8 @@ class Embeddings:
     @classmethod
     def _packaged(cls, name: str) -> Embeddings:
         """The package's vectors, converted to a store at first use so that later they are mapped at once."""
-        glove_data()
-        version = metadata.version(PACKAGE)
+        installed = glove_data().parents[1].glob(f"{PACKAGE.replace('-', '_')}-*.dist-info")
+        version = next((each.stem.rpartition("-")[2] for each in installed), "0")  # importlib.metadata is slow to start
         folder = converted_folder(f"{name}-{version}")
         if folder.is_dir():
             return cls.open(folder)
