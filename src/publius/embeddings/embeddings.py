@@ -235,10 +235,8 @@ class Embeddings:
         indices = dict(zip(self.vocabulary, range(self.size), strict=True))
         if len(indices) != self.size:
             raise EmbeddingError(f"{self._where()}: a word stands twice in the vocabulary; import it again")
-        for place, word in enumerate(self.vocabulary):
-            if word != (small := word.lower()):
-                indices.setdefault(small, place)
-        return indices
+        small = dict(zip(map(str.lower, reversed(self.vocabulary)), reversed(range(self.size)), strict=True))
+        return {**small, **indices}  # of several words that are one in small letters the first is found
 
     def index(self, word: str) -> int | None:
         """The position of ``word`` in the vocabulary, from 0; None when it is not there."""
