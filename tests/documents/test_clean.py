@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from publius.documents.clean import clean
+from publius.documents.clean import clean, quotes
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,36 @@ def test_a_text_made_clean(text, expected):
     assert clean(text) == expected if "[NAME]" not in text else clean(text).split() == expected.split()
 
 
-def test_quotes_are_kept_where_asked():
-    assert clean("a\n> b", keep_quotes=True) == "a\n> b"
+OLD = "an old elephant"
+OUTLOOK = "{}: Town <town@post.example>\n{}: Monday, 9:14\n{}: Jane\n{}: heating\n\n" + OLD
+
+
+@pytest.mark.parametrize(
+    "quoting",
+    [f"\n> {OLD}\n", f"\n\nOn Mon, Mar 3, 2025 at 9:14 AM Support\n<support@post.example> wrote:\n\n> {OLD}\n",
+     f"\n-----Original Message-----\n{OLD}", "\r\n\r\n" + OUTLOOK.format("From", "Sent", "To", "Subject").replace("\n", "\r\n"),
+     "\n\n" + OUTLOOK.format("*Von*", "*Gesendet*", "*An*", "*Betreff*"), "\n" + OUTLOOK.format("De", "Envoyé", "À", "Objet"),
+     "<br><b>" + OUTLOOK.format("From:</b>", "Sent", "To", "Subject").replace("\n", "<br>"),
+     f'[quote="bob, post:2, topic:9"]\n[quote="al"]very[/quote] {OLD}\n[/quote]\n', f"[QUOTE=bob]{OLD}[/QUOTE]",
+     f'<aside class="quote no-group" data-username="bob"><div>bob:</div><blockquote><p>{OLD}</p></blockquote></aside>',
+     f"<div>On Monday bob wrote:<br></div><blockquote>{OLD} <blockquote>older</blockquote> elephant</blockquote>",
+     f"<p>&gt; {OLD}</p>", f"\n{{quote}}\n{OLD}\n{{quote}}\n", f"\nbq. {OLD}\n"],
+)  # fmt: skip
+def test_the_words_of_others_go_unless_kept(quoting):
+    assert clean(f"my own words{quoting}").strip() == "my own words"
+    assert OLD in clean(f"my own words{quoting}", keep_quotes=True)
+    assert quotes(f"my own words{quoting}")
+
+
+@pytest.mark.parametrize(
+    "own",
+    ["I quote: this -- and that", "[quote] that never ends", "{quote} that never ends", "From: me\nSubject: a bus",
+     OUTLOOK.format("From", "Sent", "To", "Subject"), "See the Subject: line\nFrom: here on\nit rains", "a > b\nand c",
+     "I wrote:\nmore", "</blockquote> and [/quote]"],
+)  # fmt: skip
+def test_an_authors_own_words_stay(own):
+    assert clean(own) == own.replace("</blockquote>", "\n")
+    assert not quotes(own)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +66,8 @@ def test_a_text_alone_decides(text):
 @pytest.mark.parametrize(
     "piece",
     ["<", "<b", "<p ", "<!--", "<script>", "&", "&#", ">", "\n>", "-", "-\n", " ", "[A", "[", "X", "<A_",
-     "\u0301", "wrote:\n", "--\n", "{{A", "\u0130", "&amp;"],
+     "\u0301", "wrote:\n", "--\n", "{{A", "\u0130", "&amp;", "[quote]", "[quote", "[/quote]", "<blockquote>", "<aside quote ",
+     "</aside>", "{quote}", "bq. ", "\nFrom:\n", "\nFrom: Subject", "a\nFrom: b\nTo: c\n", "\n\t", "Subject\n", "On wrote ", "a "],
 )  # fmt: skip
 def test_time_is_linear_in_the_text(piece):
     def seconds(size):

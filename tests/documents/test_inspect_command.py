@@ -25,6 +25,7 @@ def test_a_look_is_a_table_and_notes(run, file):
     assert "Nothing odd was found." in out
     code, out, _ = run("inspect", file, "--by", "region=South,West", "--json")
     assert [(note["count"], note["where"]) for note in json.loads(out)["notes"]] == [(9, "region: North (9)")]
+    assert json.loads(run("inspect", file, "--header-row", "1-2", "--json")[1])["documents"] == 8
 
 
 @pytest.mark.parametrize("ids", [True, False])

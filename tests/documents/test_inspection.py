@@ -54,7 +54,7 @@ def test_authors_that_look_like_nobody(table):
     values = ["", "N/A", "anonymous", "unknown", "-", "A. Person"]
     notes = told(table(rows(60, author=lambda n: values[n % 6] if n % 6 < 5 else f"p{n}")))
     count, where = the(notes, "rows whose author looks like nobody")
-    assert (count, where) == (50, "(empty) (10), N/A (10), anonymous (10), unknown (10), - (10)")
+    assert (count, where) == (50, "'' (10), N/A (10), anonymous (10), unknown (10), - (10)")
     left = inspect(table(rows(60, author=lambda n: values[n % 6])), no_author=["N/A,anonymous,unknown,-", ""])
     assert left.documents == 10
 
@@ -92,8 +92,22 @@ def test_ways_to_write_a_date(table):
 
 def test_rows_that_look_like_further_headers(table):
     path = table(rows(30, opened=lambda n: "Open-Ended Response" if n == 0 else f"2026-01-{n:02d}"))
-    assert the(told(path), "rows that look like further header rows") == (1, "data row 1")
+    what = "rows that look like further header rows: --header-row 1-2 takes them all for names"
+    assert told(path)[what] == (1, "data row 1")
     assert inspect(path).documents == 30
+    assert not told(path, reading=Reading(header_row="1-2"))
+
+
+def test_a_first_row_that_is_a_document(table):
+    what = "row of names that looks like a document: if it is one, write a row of names above it"
+    questions = {
+        "How old are you? Please choose. (18-99)": lambda n: n % 9,
+        "Anything else? \n(optional)": lambda n: "no",
+        "Bus": lambda n: "Bus" if n % 2 else "",
+    }
+    assert what not in told(table(rows(20, **questions)))
+    for name, value in (("2026-03-01", lambda n: f"2026-03-{n:02d}"), ("North", lambda n: ["North", "South"][n % 2])):
+        assert told(table(rows(20, **{name: value})))[what] == (1, "row 1")
 
 
 def test_placeholders_and_repeated_texts(table):
@@ -148,8 +162,11 @@ def test_three_lines_before_anything_is_spent(table):
     assert look(corpus, lambda text: (10, 9)) == look(corpus)
     assert (
         look(corpus, lambda text: (10, 0))[2]
-        == "no word of 18 of 18 texts is known to this classifier (languages: en (18))."
+        == "no word of 18 of 18 texts is known to this classifier (languages: en (18)). "
+        "publius label --labels A,B reads sixteen languages."
     )
     few = look(corpus, lambda text: (10, 6), by="these vectors")[2]
-    assert few == "a third of the words or more is unknown to these vectors in 18 of 18 texts (languages: en (18))."
+    assert few.startswith(
+        "a third of the words or more is unknown to these vectors in 18 of 18 texts (languages: en (18))."
+    )
     assert look(open_corpus(path, Reading()))[0] == "20 texts."

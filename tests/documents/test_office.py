@@ -83,7 +83,7 @@ def test_mail_of_any_charset_without_what_it_quotes(tmp_path, charset):
     assert "mortgage" not in text
     assert "office.example" not in text
     assert "mortgage" in one(tmp_path / "a.eml", keep_quotes=True)
-    assert notes(tmp_path / "a.eml") == {"texts that quote mail": (1, "")}
+    assert notes(tmp_path / "a.eml") == {"texts that quote others": (1, "")}
     (document,) = open_corpus(tmp_path / "a.eml", author_field="from")
     assert document.author == "s@post.example"
 
@@ -158,6 +158,16 @@ def test_sheets_that_are_not_one_table_are_offered(tmp_path):
     assert [each.text for each in open_corpus(path, Reading(sheet=("North",), header_row=3))] == ["a", "b"]
     with pytest.raises(DataError, match=r"No sheet West\. Found: North, South\."):
         open_corpus(path, Reading(sheet=("West",)))
+
+
+def test_names_in_several_rows_and_columns_of_one_name(tmp_path):
+    first, second = ["id", "Better?", "Services", None, "note", "note"], [None, "Open", "Bus", "Clinic", None, None]
+    path = workbook(
+        tmp_path / "a.xlsx", {"one": [first, second, [1, "a", "Bus", None, "x", "y"], [2, "b", None, None, None, "z"]]}
+    )
+    corpus = open_corpus(path, Reading(header_row="1-2", text_field="note"), author_field="id")
+    assert corpus.columns == ("id", "Better?", "Services", "Clinic", "note")
+    assert [(each.author, each.text) for each in corpus] == [("1", "x\n\ny"), ("2", "z")]
 
 
 def test_formulas_without_a_stored_value_are_counted(tmp_path):

@@ -120,6 +120,8 @@ def test_further_header_rows_of_a_survey_platform_are_no_people(file):
     assert [each.author for each in corpus] == ["R_1", "R_2", "R_3", "R_4"]
     assert [(note.count, note.where) for note in corpus.notes()] == [(2, "rows 2 and 3")]
     assert len(texts(path, Reading(text_field="Q1", header_row=1))) == 6
+    assert len(texts(path, Reading(text_field="Q1", header_row="1-3"))) == 4
+    assert len(texts(file(path.read_text().replace("ImportId", "importId")), Reading(text_field="Q1"))) == 4
     forged = file("\n".join([head[0], head[1], f"2026,R_1,{ids[2]}", "2026,R_2,b"]))
     assert len(texts(forged, Reading(text_field="Q1"))) == 3
 
@@ -135,12 +137,34 @@ def test_the_column_of_texts_is_named_or_called_text_or_alone(file):
     assert str(error.value) == "No column text. Found: id, body. Use --text-field body."
     with pytest.raises(DataError, match=r"No column Body\. Found: id, body\."):
         texts(file("id,body\n1,a\n"), Reading(text_field="Body"))
-    with pytest.raises(DataError, match="2 columns are called text"):
-        texts(file("text,text\n1,a\n"))
+
+
+def test_columns_of_one_name_are_read_together(file):
+    path = file("key,Comment,Labels,Comment,Labels\n1,a,x,,\n2,,,b,y\n3,c,,d,\n4,,,,\n")
+    corpus = open_corpus(path, Reading(text_field="Comment"), fields=["Labels", "key"])
+    assert corpus.columns == ("key", "Comment", "Labels")
+    assert [each.text for each in corpus] == ["a", "b", "c\n\nd", ""]
+    assert [each.fields for each in corpus][:2] == [{"Labels": "x", "key": "1"}, {"Labels": "y", "key": "2"}]
+    assert [(note.what, note.count, note.where) for note in corpus.notes()] == [
+        ("columns of one name, whose cells are read together", 4, "Comment (2), Labels (2)")
+    ]
+
+
+def test_names_in_several_rows(file):
+    path = file("id,What could we do better?,Services,\n,Open-Ended Response,Bus,Clinic\n7,a,Bus,\n8,b,,Clinic\n")
+    corpus = open_corpus(path, Reading(header_row="1-2", text_field="What could we do better?"), author_field="id")
+    assert corpus.columns == ("id", "What could we do better?", "Services", "Clinic")
+    assert [(each.author, each.text) for each in corpus] == [("7", "a"), ("8", "b")]
+    path = file("Export\nid,text\n,words\n1,a\n")
+    assert texts(path, Reading(header_row="2-3")) == ["a"]
+    assert texts(path, Reading(header_row="2")) == texts(path, Reading(header_row=2)) == ["words", "a"]
+    for typed in ("0", "2-1", "0-1", "1,2", "a", "-1", "1-"):
+        with pytest.raises(UsageError, match="counts from 1: 3, or 1-3"):
+            texts(path, Reading(header_row=typed))
 
 
 def test_no_text_of_a_table_without_a_header_is_in_the_error(file):
-    with pytest.raises(DataError, match="does not look like names of columns") as error:
+    with pytest.raises(DataError, match="publius inspect lists it") as error:
         texts(file("1,a1,the train from Ulm was late again and nobody was there\n2,a2,b\n"))
     assert "Ulm" not in str(error.value)
 

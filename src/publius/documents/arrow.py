@@ -67,10 +67,6 @@ class Arrow(Table):
                 f"{self.name} cannot be read as {self.kind}: write it again, whole and not encrypted."
             ) from None
 
-    def count(self) -> int:
-        """How many rows it has."""
-        return sum(len(chunk) for chunk in self.chunks(Plan(text=self.columns[0]), 10_000))
-
 
 def _paths(name: str, kind: Any) -> Iterator[str]:
     types = arrow().types

@@ -30,17 +30,28 @@ _BRACKETED: Final = (
 PLACEHOLDER: Final = re.compile(rf"{_BRACKETED}|\bX{{3,}}\b|\u2588{{2,}}")
 """What an earlier anonymisation put in the place of words: [NAME], <PERSON_1>, XXXX."""
 _IN_BRACKETS: Final = re.compile(_BRACKETED)  # each begins with a bracket, so it is found quickly
-_QUOTED: Final = re.compile(r"^[ \t]*>.*(?:\n|\Z)", re.MULTILINE)
-_SAID_BEFORE: Final = re.compile(  # the line above a quotation
-    r"^[^\n]{0,200}\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|escreveu)\b[^\n]{0,60}:[ \t\r]*\n"
-    r"(?=(?:[ \t\r]*\n)?[ \t]*>)",
-    re.MULTILINE,
-)
-_FORWARDED: Final = re.compile(
-    r"^[ \t]*-{2,}[ \t]*(?:original message|ursprüngliche nachricht|message d'origine)\b", re.IGNORECASE | re.MULTILINE
-)
-
-
+# What quotes another person, as mail programs, forums and trackers write it, and words of which such a text has one.
+_SUBJECT: Final = ("Subject", "Betreff", "Objet", "Asunto", "Oggetto", "Onderwerp", "Assunto", "Ämne", "Temat")
+_WROTE: Final = ("wrote", "schrieb", "a écrit", "escribió", "ha scritto", "schreef", "escreveu")
+_QUOTED: Final = tuple(
+    (signs, re.compile(pattern, re.MULTILINE))
+    for signs, pattern in (
+        # all below the line of a forwarded message, or below the head of one after somebody's own words
+        (("--",), r"^[ \t]*-{2,}[ \t]*(?i:original message|ursprüngliche nachricht|message d'origine)\b(?s:.*)"),
+        (_SUBJECT, r"(?<=\S)\s*\n[ \t*_>]*(?:From|Von|De|Da|Van|Från|Od)\b[ *_]*:.*\n"
+         rf"(?:[ \t*_>]*[^\W\d_][^\n:]{{0,30}}:.*\n){{1,5}}?[ \t*_>]*(?:{'|'.join(_SUBJECT)})[ *_]*:(?s:.*)"),
+        # the line above quoted ones, which a program may have broken, and these
+        (_WROTE, r"^(?:(?:On|Am|Le|El|Il|Op|Em)\b.{0,200}\n)?.{0,200}"
+         rf"\b(?:{'|'.join(_WROTE)})\b.{{0,60}}:[ \t\r]*\n(?=(?:[ \t\r]*\n){{0,3}}[ \t]*>)"),
+        ((">",), r"^[ \t]*>.*(?:\n|\Z)"),
+        (("{quote}",), r"\{quote\}(?s:.*?)\{quote\}"),
+        (("bq. ",), r"^[ \t]*bq\. .*(?:\n|\Z)"),
+    )
+)  # fmt: skip
+_NESTED: Final = re.compile(  # the end of a quotation is the group
+    r"\[quote\b[^\]\n]{0,300}\]|<blockquote\b[^<>]*>|<aside\b[^<>]{0,200}\bquote\b[^<>]*>"
+    r"|(\[/quote\]|</(?:blockquote|aside)\s*>)", re.IGNORECASE
+)  # fmt: skip
 _LONG_NUMBER: Final = re.compile(r"&#(?:[xX]0*[0-9a-fA-F]{7,}|0*[0-9]{8,});?")  # int() refuses very long ones
 
 
@@ -50,24 +61,30 @@ def unescaped(text: str) -> str:
 
 
 def clean(text: str, *, keep_quotes: bool = False) -> str:
-    r"""``text`` without what nobody wrote into it: mark-up, soft hyphens, cut words, placeholders, quoted mail.
+    r"""``text`` without what its author did not write: mark-up, soft hyphens, cut words, placeholders, others' words.
 
     Tags of HTML go where there are some, and entities become characters; Unicode is brought into NFKC (ligatures, full
     width); soft hyphens and null characters go; words cut at the end of a line are joined; placeholders of an earlier
-    anonymisation go; lines that quote mail (``> ``) go unless ``keep_quotes``.
+    anonymisation go. So does what it quotes unless ``keep_quotes``: lines of mail (``> ``) and all below the head of
+    an older mail, ``<blockquote>``, ``[quote]``, ``{quote}``.
 
     >>> clean("The <b>of\ufb01ce</b> was&nbsp;closed.<br>I wai-\nted.")
     'The office was closed.\nI waited.'
     """
+    may_quote = not keep_quotes and _may_quote(text)
     if "\0" in text:
         text = text.replace("\0", "")
-    if not keep_quotes and (">" in text or "--" in text):
-        text = without_quotes(text)
+    if may_quote and ("quote" in text or "QUOTE" in text):
+        text = _without_nested(text)
     if "<" in text and _TAG.search(text):
         text = _TAG.sub("", _BLOCK.sub("\n", _UNSEEN.sub("", text)))
         text = unescaped(text)
     elif "&" in text and ";" in text:
         text = unescaped(text)
+    if may_quote:
+        for signs, pattern in _QUOTED:
+            if any(sign in text for sign in signs):
+                text = pattern.sub("", text)
     if "\xad" in text:
         text = text.replace("\xad", "")
     if not text.isascii():
@@ -79,11 +96,28 @@ def clean(text: str, *, keep_quotes: bool = False) -> str:
     return _IN_BRACKETS.sub(" ", text) if "[" in text or "<" in text or "{" in text else text
 
 
-def without_quotes(text: str) -> str:
-    """``text`` without the lines of mail that it quotes."""
-    forwarded = _FORWARDED.search(text) if "--" in text else None
-    if forwarded:
-        text = text[: forwarded.start()]
-    if text.startswith(">") or "\n>" in text or "\n " in text or "\n\t" in text:
-        text = _QUOTED.sub("", _SAID_BEFORE.sub("", text))
-    return text
+def _may_quote(text: str) -> bool:
+    if ">" in text or "--" in text or "&gt;" in text or "quote" in text or "QUOTE" in text or "bq. " in text:
+        return True
+    return "\n" in text and any(sign in text for sign in _SUBJECT)
+
+
+def _without_nested(text: str) -> str:
+    """``text`` without quotations that may hold others; one that never ends stays."""
+    kept, depth, last = list[str](), 0, 0
+    for found in _NESTED.finditer(text):
+        if not found[1]:
+            if not depth:
+                kept.append(text[last : found.start()])
+                last = found.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            last = last if depth else found.end()
+    rest = kept.pop() + text[last:] if depth else text[last:]
+    return "\n>\n".join([*kept, rest])  # so that the line above it is known for what it is
+
+
+def quotes(text: str) -> bool:
+    """Whether `clean` leaves words of others out."""
+    return _may_quote(text) and clean(text) != clean(text, keep_quotes=True)

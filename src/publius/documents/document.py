@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from publius.documents.clean import clean, without_quotes
+from publius.documents.clean import clean, quotes
 from publius.errors import DataError
 
 LONGEST_TEXT: Final = 16 * 2**20
@@ -19,7 +19,7 @@ LONGEST_VALUE: Final = 256
 OTHER_KIND: Final = "texts that are lists or objects, which count as empty"
 LOST: Final = "texts with letters that an encoding lost (check --encoding)"
 CUT: Final = f"texts cut after {LONGEST_TEXT:,} characters"
-QUOTED: Final = "texts that quote mail, whose quoted lines are left out (--keep-quotes keeps them)"
+QUOTED: Final = "texts that quote others, whose words are left out (--keep-quotes keeps them)"
 
 Tally = Counter[str]
 """How many rows there were of each thing that a curator is told about."""
@@ -78,8 +78,8 @@ class Plan(msgspec.Struct, frozen=True):
         )  # fmt: skip
 
     def count_quotes(self, text: str, tally: Tally) -> None:
-        """Count a text whose quoted lines are left out."""
-        if ">" in text and not (self.raw or self.keep_quotes) and without_quotes(text) != text:
+        """Count a text of which words of others are left out."""
+        if not (self.raw or self.keep_quotes) and quotes(text):
             tally[QUOTED] += 1
 
 
@@ -136,6 +136,11 @@ def pick(record: Mapping[str, Any], name: str | None) -> Any:
     if "[]" not in name:
         return found[0] if found else None
     return _BETWEEN.join(filter(None, (said(each) for each in found if not isinstance(each, (dict, list)))))
+
+
+def together(cells: Sequence[str | None]) -> str | None:
+    """The cells of one column, as several values of a path."""
+    return _BETWEEN.join(filter(None, cells)) or cells[0]
 
 
 def _at(value: Any, steps: Sequence[str]) -> list[Any]:
@@ -210,8 +215,8 @@ def are_names(columns: Iterable[str]) -> bool:
 def _missing(name: str, columns: Sequence[str], way_out: str = "") -> NoTextColumnError:
     if not are_names(columns):
         return NoTextColumnError(
-            f"No column {name}, and the first row does not look like names of columns: say --header-row N, or write a "
-            "row of names first."
+            f"No column {name}. The first row may be no names of columns, so it is not shown: publius inspect lists "
+            "it; --header-row N takes another, or write a row of names first."
         )
     listed = ", ".join(columns[:30]) + (f" and {len(columns) - 30} more" if len(columns) > 30 else "")
     return NoTextColumnError(f"No column {name}. Found: {listed}.{way_out}")

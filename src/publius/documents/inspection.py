@@ -14,10 +14,10 @@ from typing import Any, Final, final
 
 from publius.documents.clean import PLACEHOLDER, clean
 from publius.documents.corpus import Corpus, Note, open_corpus
-from publius.documents.document import Document, NoTextColumnError, are_names, said
-from publius.documents.office import SheetsError
+from publius.documents.document import Document, NoTextColumnError, said
+from publius.documents.office import SheetsError, Workbook
 from publius.documents.sources import Source
-from publius.documents.tables import CP1252, Separated
+from publius.documents.tables import CP1252, Separated, header_rows
 from publius.errors import MissingExtraError, extra, how_many
 from publius.files.progress import stage
 from publius.settings import Reading
@@ -41,6 +41,7 @@ _DATE: Final = re.compile(
     r"\d{4}-\d{1,2}(-\d{1,2})?([T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}( .*)?|\d{4}/\d{1,2}(/\d{1,2})?"
     r"|(\d{1,2}\.? )?[^\W\d_]{3,9}\.?,? \d{4}|[^\W\d_]{3,9} \d{1,2},? \d{4}|[34]\d{4}"
 )
+_SIXTEEN: Final = " publius label --labels A,B reads sixteen languages."
 _JOINING: Final = re.compile(r"[\s\-_.'’,]+")
 _ZEROS: Final = re.compile(r"(?<!\d)0+(?=\d)|\.0+$")
 
@@ -81,10 +82,9 @@ def inspect(
     with stage("Reading the rows"):
         for document in corpus:
             seen.take(document)
-    if not are_names(columns):
-        what = "row of names that are long or numbers: only where it is a document, write a row of names above it"
-        notes.append(Note(what, 1, "row 1"))
     notes += [*corpus.notes(), *seen.notes(), *_rows_in_cells(corpus)]
+    if isinstance(corpus.tables[0], Separated | Workbook):
+        notes += seen.headers(*header_rows(corpus.tables[0].reading))
     odd = sum(note.count for note in notes if note.what == CP1252)
     by_row = "utf-8" if not odd else "cp1252" if odd == seen.documents else f"utf-8, {odd:,} rows cp1252"
     names = sorted({(table.encoding or by_row).removesuffix("-sig") for table in corpus.tables})
@@ -129,6 +129,7 @@ class _Seen:
         self.forms: dict[str, Counter[str]] = defaultdict(Counter)
         self.numbers: Counter[str] = Counter()
         self.heads: list[set[str]] = []
+        self.named: Counter[str] = Counter()
         self.other: dict[str, Counter[str]] = defaultdict(Counter)
 
     def take(self, document: Document) -> None:
@@ -143,7 +144,7 @@ class _Seen:
         if self.authored:
             key = author_key(document.author)
             if is_nobody(key):
-                self.nobody[str(document.author or "(empty)").strip()] += 1
+                self.nobody[str(document.author or "''").strip()] += 1
             elif key is not None:
                 self.authors[key] += 1
                 self.first.setdefault(key, document.row + 1)
@@ -154,6 +155,7 @@ class _Seen:
                 self.placeholders += PLACEHOLDER.search(value) is not None
             elif name in self.by and author_key(value) not in self.by[name]:
                 self.other[name][value or "(empty)"] += 1
+            self.named[name] += value == name
             if value and name != self.text and len(value) < 40:
                 is_date = _DATE.fullmatch(value)
                 form = re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", value)) if is_date else ""
@@ -165,6 +167,24 @@ class _Seen:
         if len(self.heads) < 2:
             self.heads.append(words)
 
+    def headers(self, first: int, count: int) -> list[Note]:
+        """Rows that may be names, and names that may be a row; nothing but this look depends on it."""
+        numeric = {name for name, count in self.numbers.items() if count >= max(4, 0.9 * self.documents - 2)}
+        headed = [row for row, words in enumerate(self.heads, start=1) if words & numeric]
+        found: list[Note] = []
+        if headed and len(headed) < self.documents / 2:
+            way_out = f"--header-row {first + 1}-{first + count + headed[-1]} takes them all for names"
+            where = f"data row {', '.join(map(str, headed))}"
+            found.append(Note(f"rows that look like further header rows: {way_out}", len(headed), where))
+        # a name that is one of several values of its column; of a box that was ticked it is the only one
+        if any(
+            _NUMBER_OR_DATE.fullmatch(name) or 0 < self.named[name] < forms.total()
+            for name, forms in self.forms.items()
+        ):
+            what = "row of names that looks like a document: if it is one, write a row of names above it"
+            found.append(Note(what, 1, f"row {first + 1}"))
+        return found
+
     def notes(self) -> list[Note]:
         """What is worth a second look."""
         found: list[Note] = []
@@ -173,11 +193,6 @@ class _Seen:
             if count:
                 found.append(Note(what, count, where))
 
-        numeric = {name for name, count in self.numbers.items() if count >= max(4, 0.9 * self.documents - 2)}
-        headed = [str(row) for row, words in enumerate(self.heads, start=1) if words & numeric]
-        if len(headed) < self.documents / 2:
-            what = "rows that look like further header rows: --header-row N takes row N for names"
-            note(what, len(headed), f"data row {', '.join(headed)}")
         note("texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders)
         again = [count for count in self.texts.values() if count > 1]
         note("texts that are there more than once", sum(again), f"{len(again)} different")
@@ -269,7 +284,7 @@ def look(
         told = f"no word of {none:,} of {of} is known to {by}"
         if none <= looked / 5:
             told = f"a third of the words or more is unknown to {by} in {hardly:,} of {of}"
-        lines.append(told + (f" (languages: {_listed(languages)})." if languages else "."))
+        lines.append(told + (f" (languages: {_listed(languages)})." if languages else ".") + _SIXTEEN)
     if nobody:
         told = how_many(nobody, "text has", "texts have")
         lines.append(f"{told} an author like nobody: --no-author VALUE leaves them out, --no-author '' empty ones.")

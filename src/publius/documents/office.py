@@ -14,8 +14,8 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import has_column
-from publius.documents.tables import UNREADABLE, Held
+from publius.documents.document import has_column, together
+from publius.documents.tables import UNREADABLE, Held, header_of, header_rows, places_of
 from publius.errors import DataError, MissingExtraError
 from publius.files.child import command, environment
 from publius.settings import Reading
@@ -96,26 +96,27 @@ class Workbook(Held):
         self._tell(HIDDEN, hidden)
         if formulas:
             self.tally[FORMULAS] = formulas
-        first = (self.reading.header_row or 1) - 1
+        first, count = header_rows(self.reading)
         found: list[dict[str, Any]] = []
-        for name, rows in read if wanted else self._tables(read, first):
-            header = [(cell or "").strip() for cell in rows[first]] if len(rows) > first else []
-            named = [place for place, cell in enumerate(header) if cell]
-            if not named:
+        for name, rows in read if wanted else self._tables(read, first, count):
+            places = places_of(header_of(rows[first : first + count]), self.told)
+            places.pop("", None)
+            if not places:
                 raise DataError(f"{self.name}, sheet {name}: no names of columns in row {first + 1}: --header-row N.")
-            found += [{header[at]: row[at] for at in named} for row in rows[first + 1 :]]
+            for row in rows[first + count :]:
+                found.append({name: together([row[at] for at in each]) for name, each in places.items()})
         return found
 
-    def _tables(self, sheets: Sequence[Sheet], first: int) -> list[Sheet]:
+    def _tables(self, sheets: Sequence[Sheet], first: int, count: int) -> list[Sheet]:
         """The sheets that are read where none was named: all with a row below their names, if these are the same.
 
         What stands below the names decides nothing but what is proposed (rule 5).
         """
-        tables = [(name, rows) for name, rows in sheets if len(rows) > first + 1]
-        self._tell(NO_TABLES, [name for name, rows in sheets if len(rows) <= first + 1])
+        tables = [(name, rows) for name, rows in sheets if len(rows) > first + count]
+        self._tell(NO_TABLES, [name for name, rows in sheets if len(rows) <= first + count])
         if not tables:
             raise DataError(f"{self.name} holds no document: check that it is the right file.")
-        names = [[*filter(None, rows[first])] for _, rows in tables]
+        names = [[*filter(None, header_of(rows[first : first + count]))] for _, rows in tables]
         headers = {name: first if self.reading.header_row else _header(rows) for name, rows in tables}
         sure = self.reading.header_row or has_column(names[0], self.reading.text_field or "text")
         if all(each == names[0] for each in names) and (
@@ -125,7 +126,7 @@ class Workbook(Held):
             return tables
         choices = [(name, headers[name] + 1, len(rows) - headers[name] - 1) for name, rows in tables]
         listed = "; ".join(
-            f"{name} (names of columns in row {row}, {count} rows below)" for name, row, count in choices
+            f"{name} (names of columns in row {row}, {below} rows below)" for name, row, below in choices
         )
         error = SheetsError(
             f"{self.name}: row {first + 1} does not name the same columns in every sheet, that of the texts among them: "

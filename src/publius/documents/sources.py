@@ -26,6 +26,7 @@ from publius.documents.tables import (
     TextFile,
     decoded,
     head_of,
+    header_rows,
     most_frequent,
     whole_encoding,
 )
@@ -221,8 +222,7 @@ _READERS: Final[dict[str, Callable[[Path, str, Reading], Table]]] = {
 def tables_of(source: Source, reading: Reading) -> list[Table]:
     """A table for each file, or for those files together that one reader takes."""
     tables: list[Table] = []
-    if reading.header_row is not None and reading.header_row < 1:
-        raise UsageError("--header-row counts from 1.")
+    header_rows(reading)
     for file in source.files(subfolders=reading.subfolders, lines=reading.lines):
         kind = "csv" if file.kind == "txt" and reading.delimiter else file.kind
         kind = "txt" if reading.lines and kind in ("csv", "txt") else kind

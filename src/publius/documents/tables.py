@@ -14,14 +14,14 @@ import json
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, Final, final
+from typing import IO, Any, Final, TypeVar, final
 
 import msgspec
 
-from publius.documents.document import LONGEST_TEXT, Plan, Tally, columns_of, has_column, pick, said
+from publius.documents.document import LONGEST_TEXT, Plan, Tally, columns_of, has_column, pick, said, together
 from publius.errors import DataError, UsageError, how_many
 from publius.files.reading import open_binary, read_bytes_limited
 from publius.settings import Reading
@@ -33,6 +33,7 @@ CHUNK_LIMIT: Final = 16 * 2**20
 NULLS: Final = "rows with null characters, which are left out of them"
 CP1252: Final = "rows that are not UTF-8, read as windows-1252"
 IMPORT_IDS: Final = "further header rows (a survey platform's), which are left out"
+REPEATED: Final = "columns of one name, whose cells are read together"
 UNREADABLE: Final = "files that cannot be read, which count as empty texts"
 HEAD: Final = 2**16
 _LONGEST: Final = 4 * LONGEST_TEXT  # in bytes
@@ -45,6 +46,7 @@ _MARKS: Final = (
 _RETURN: Final = "\ud800"  # in the place of a carriage return within a field; no text decodes to it
 _ODD: Final = re.compile("[\0\udc80-\udcff]")
 _DECODER: Final = msgspec.json.Decoder()
+Row = TypeVar("Row")
 
 
 @final
@@ -153,9 +155,9 @@ class Table(ABC):
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Its rows, at most ``size`` at a time."""
 
-    @abstractmethod
     def count(self) -> int:
         """How many rows it has."""
+        return sum(map(len, self.chunks(Plan(text=next(iter(self.columns), "")), 10_000)))
 
     def longest(self) -> str | None:
         """The column with the longest values in the first rows."""
@@ -198,6 +200,34 @@ def whole_encoding(head: bytes, reading: Reading, structured: str = "") -> str |
     return None
 
 
+def _grouped(rows: Iterable[Row], weight: Callable[[Row], int], size: int) -> Iterator[list[Row]]:
+    """At most ``size`` rows at a time, fewer where they are heavy."""
+    held, total = list[Row](), 0
+    for row in rows:
+        held.append(row)
+        total += weight(row)
+        if len(held) == size or total > CHUNK_LIMIT:
+            yield held
+            held, total = [], 0
+    if held:
+        yield held
+
+
+def header_rows(reading: Reading) -> tuple[int, int]:
+    """The first row of names of columns, from 0, and how many such rows there are."""
+    found = re.fullmatch(r"(\d{1,7})(?:-(\d{1,7}))?", str(1 if reading.header_row is None else reading.header_row))
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise UsageError("--header-row counts from 1: 3, or 1-3 where several rows name the columns.")
+    return first - 1, last - first + 1
+
+
+def header_of(rows: Iterable[Sequence[str | None]]) -> list[str]:
+    """The name of each column, from the first of these rows that has one."""
+    cells = itertools.zip_longest(*([(cell or "").strip() for cell in row] for row in rows), fillvalue="")
+    return [next(filter(None, each), "") for each in cells]
+
+
 def head_of(path: Path, size: int = HEAD) -> bytes:
     """Its first bytes, unpacked."""
     with open_binary(path) as stream:
@@ -236,24 +266,9 @@ class JsonLines(Table):
             yield Chunk(lines, first, self.name, json=True)
             first += len(lines)
 
-    def count(self) -> int:
-        """How many rows it has, told without decoding them."""
-        return sum(map(len, self._lines(10_000)))
-
     def _lines(self, size: int) -> Iterator[list[bytes]]:
         """Lines that hold something, ``size`` at a time."""
-        held: list[bytes] = []
-        weight = 0
-        for lines in self._blocks():
-            for line in lines:
-                if not line.isspace():
-                    held.append(line)
-                    weight += len(line)
-                    if len(held) == size or weight > CHUNK_LIMIT:
-                        yield held
-                        held, weight = [], 0
-        if held:
-            yield held
+        return _grouped((line for lines in self._blocks() for line in lines if not line.isspace()), len, size)
 
     def _blocks(self) -> Iterator[list[bytes]]:
         """Its bytes in UTF-8, block by block, cut into lines."""
@@ -295,10 +310,6 @@ class Held(Table):
         for start in range(0, len(self._records), size):
             yield Chunk([[pick(each, name) for name in names] for each in self._records[start : start + size]])
 
-    def count(self) -> int:
-        """How many rows it has."""
-        return len(self._records)
-
 
 @final
 class Json(Held):
@@ -339,59 +350,42 @@ class Separated(Table):
         self.encoding = whole_encoding(head, reading, name)
         text = head.decode(self.encoding, "ignore") if self.encoding else decoded(head)
         told = None if reading.header_row else re.match(r"(\"?)sep=([^\r\n\"])\1[\r\n]", text)  # Excel's own first line
-        self._skipped = 1 if told else (reading.header_row or 1) - 1
+        first, self._names = header_rows(reading)
+        self._skipped = 1 if told else first
         self.delimiter = _delimiter(reading.delimiter) if reading.delimiter else most_frequent(text, self._skipped)
         if told and not reading.delimiter:
             self.delimiter = told[2]
-        first = re.search(r"\r\n?|\n", text)
-        self._ends = (
-            "" if first and first[0] == "\r" else "\n"
-        )  # an old Macintosh's lines end so, others at the newline
+        end = re.search(r"\r\n?|\n", text)  # an old Macintosh's lines end with a return, others at the newline
+        self._ends = "" if end and end[0] == "\r" else "\n"
         csv.field_size_limit(sys.maxsize)
-        self._further = 0
         self.columns  # noqa: B018  # a file without a header is refused when it is opened
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The header's."""
-        rows = [*itertools.islice(self._rows(), self._skipped, self._skipped + 3)]
-        header = [each.strip() for each in rows[0]] if rows else []
+        """The header's, each once."""
+        rows = [*itertools.islice(self._rows(), self._skipped, self._skipped + max(3, self._names))]
+        if self.reading.header_row is None and len(rows) == 3 and _are_import_ids(rows[0], rows[2]):
+            self._names = 3
+            self.told[IMPORT_IDS] = (2, "rows 2 and 3")
+        header = header_of(rows[: self._names])
         while len(header) > 1 and not header[-1]:
             header.pop()
         if not any(header):
             raise DataError(f"{self.name} has no row {self._skipped + 1} with names of columns.")
-        if self.reading.header_row is None and len(rows) == 3 and _are_import_ids(header, rows[2]):
-            self._further = 2
-            self.told[IMPORT_IDS] = (2, "rows 2 and 3")
-        return tuple(header)
+        self._width, self._places = len(header), places_of(header, self.told)
+        return (*self._places,)
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Values, as strings."""
         columns = list(self.columns)
         places = [columns.index(name) if name in columns else None for name in plan.names()]
-        held: list[Sequence[Any]] = []
-        weight = 0
-        for row in self._body():
-            held.append([None if place is None else row[place] for place in places])
-            weight += len(row[places[0] or 0])
-            if len(held) == size or weight > CHUNK_LIMIT:
-                yield Chunk(held)
-                held, weight = [], 0
-        if held:
-            yield Chunk(held)
-
-    def records(self) -> Iterator[dict[str, Any]]:
-        """Its rows whole."""
-        for row in self._body():
-            yield dict(zip(self.columns, row, strict=False))
-
-    def count(self) -> int:
-        """How many rows it has."""
-        return sum(1 for _ in self._body())
+        rows = ([None if place is None else row[place] for place in places] for row in self._body())
+        return map(Chunk, _grouped(rows, lambda row: len(row[0] or ""), size))
 
     def _body(self) -> Iterator[list[str]]:
-        width = len(self.columns)
-        first = self._skipped + 1 + self._further
+        width, places = self._width, [*self._places.values()]
+        several = len(places) < width
+        first = self._skipped + self._names
         for number, row in enumerate(itertools.islice(self._rows(), first, None), start=first + 1):
             if not row:
                 if width > 1:
@@ -405,7 +399,7 @@ class Separated(Table):
                     f"{self.name}, row {number}: {how_many(len(row), 'field')} where the header has {width}. Write it "
                     "again with quotation marks" + (" and leave --quotes out." if none else ", or say --quotes none.")
                 )
-            yield row
+            yield [together([row[at] for at in each]) or "" for each in places] if several else row
 
     def _rows(self) -> Iterator[list[str]]:
         """Every record of the file; of a line without anything none."""
@@ -471,10 +465,20 @@ def _delimiter(said: str) -> str:
     return named
 
 
+def places_of(header: Sequence[str], told: dict[str, tuple[int, str]]) -> dict[str, list[int]]:
+    """Where the cells of each column stand: those of one name count as one column, and are ``told``."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(header):
+        places.setdefault(name, []).append(place)
+    if several := {name: len(each) for name, each in places.items() if name and len(each) > 1}:
+        told[REPEATED] = (sum(several.values()), ", ".join(f"{name} ({count})" for name, count in several.items()))
+    return places
+
+
 def _are_import_ids(header: Sequence[str], row: Sequence[str]) -> bool:
     """Whether a row is Qualtrics' own third header: told by its cell under ResponseId, which no respondent writes."""
     place = header.index("ResponseId") if "ResponseId" in header else None
-    return place is not None and len(row) > place and row[place].startswith('{"ImportId"')
+    return place is not None and len(row) > place and row[place].lower().startswith('{"importid"')
 
 
 @final
