@@ -8,7 +8,7 @@ import pytest
 from public_posts import alone_and_beside, posts
 from publius.classifiers import load_classifier
 from publius.classifiers.clusters import Clusters
-from publius.classifiers.summary import SummaryClassifier, from_counts, places_of, write_summary_classifier
+from publius.classifiers.summary import SummaryClassifier, from_counts, places_of
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
 
@@ -72,11 +72,7 @@ def test_too_few_texts_or_words_are_refused():
 @pytest.mark.parametrize("scale", [0, 2.0])
 def test_a_classifier_out_of_counts(clusters, counts, tmp_path, scale):
     noise = np.round(scale * seeded_rng(7).standard_normal(counts.shape)).astype(np.int64)
-    folder = tmp_path / "summary" / "classifier" / "topic"
-    folder.mkdir(parents=True)
-    write_summary_classifier(
-        folder, classifier=clusters, field="topic", labels=GROUPS, counts=counts + noise, deviation=scale
-    )
+    from_counts(clusters, "topic", GROUPS, counts + noise, scale).save(tmp_path / "summary" / "classifier" / "topic")
     found = load_classifier(tmp_path / "summary")
     assert isinstance(found, SummaryClassifier)
     assert (found.kind, found.labels, found.name) == ("summary", GROUPS, "topic")
@@ -99,9 +95,7 @@ def test_what_leaves_with_it_is_public_words_and_the_counts(clusters, counts, tm
 
 def test_several_groups_are_not_guessed(clusters, counts, tmp_path):
     for field in ("a", "b"):
-        folder = tmp_path / "classifier" / field
-        folder.mkdir(parents=True)
-        write_summary_classifier(folder, classifier=clusters, field=field, labels=GROUPS, counts=counts, deviation=1.0)
+        from_counts(clusters, field, GROUPS, counts, 1.0).save(tmp_path / "classifier" / field)
     with pytest.raises(UsageError, match="choose one"):
         load_classifier(tmp_path)
     assert SummaryClassifier.open(tmp_path / "classifier" / "a").name == "a"

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from public_posts import posts
 from publius.classifiers.clusters import Clusters
-from publius.classifiers.summary import write_summary_classifier
+from publius.classifiers.summary import from_counts
 from publius.classifiers.topics import TopicClassifier
 from publius.classifiers.values import Values
 from publius.embeddings.embeddings import Embeddings
@@ -136,9 +136,7 @@ def test_a_summary_is_a_classifier(tmp_path):
     groups = (*sorted(set(TOPICS)), "other")
     counts = np.zeros((5, 6), np.int64)
     np.add.at(counts, ([groups.index(topic) for topic in TOPICS], clusters.answers(TEXTS)), 1)
-    folder = tmp_path / "classifier" / "topic"
-    folder.mkdir(parents=True)
-    write_summary_classifier(folder, classifier=clusters, field="topic", labels=groups, counts=counts, deviation=1.0)
+    from_counts(clusters, "topic", groups, counts, 1.0).save(tmp_path / "classifier" / "topic")
     found = SummaryClassifier(tmp_path)
     chances = found.predict_proba(["river valley", "??"])
     assert chances.sum(axis=1) == pytest.approx(1)

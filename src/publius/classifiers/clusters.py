@@ -39,6 +39,8 @@ DIRECTIONS: Final = 100
 _COMMON: Final = 0.3
 """A word that more of the public texts use tells no cluster."""
 _NAMED_BY: Final = 3
+SPACE: Final = ("components", "whiten", "centre", "mean")
+"""The arrays of a `Space`."""
 
 
 @final
@@ -55,9 +57,7 @@ class Space:
 
     def __init__(self, features: Features, arrays: Arrays) -> None:
         self.features = features
-        self.components, self.whiten, self.centre, self.mean = (
-            arrays[name].astype(np.float64) for name in ("components", "whiten", "centre", "mean")
-        )
+        self.components, self.whiten, self.centre, self.mean = (arrays[name].astype(np.float64) for name in SPACE)
         width = self.whiten.shape[1] + (features.encoder.dimension if features.encoder else 0)
         if self.components.shape != (len(features.vocabulary), len(self.centre)) or self.mean.shape != (width,):
             raise ValueError("directions of these words")
@@ -128,10 +128,7 @@ class Clusters(StoredClassifier):
         return cls(meta, {"idf": idf, **arrays})
 
     def _prepare(self) -> None:
-        from publius.classifiers.encoder import encoder_of
-
-        features = Features(self.meta.vocabulary, self.arrays["idf"], encoder_of(self.meta.encoder))
-        self.space = Space(features, self.arrays)
+        self.space = Space(self.features, self.arrays)
         self.centres = self.arrays["centres"].astype(np.float64)
         if self.centres.shape != (len(self.labels) - 1, len(self.space.mean)):
             raise ValueError("a centre for each label")
@@ -141,10 +138,6 @@ class Clusters(StoredClassifier):
         rows, readable = self.space.at(texts)
         best = np.argmax(product(rows, self.centres.T), axis=1)
         return np.where(readable, best, len(self.labels) - 1).astype(np.int64)
-
-    def known(self, text: str) -> tuple[int, int]:
-        """See `Classifier.known`."""
-        return self.space.features.known(text)
 
 
 def _vocabulary(

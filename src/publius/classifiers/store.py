@@ -70,6 +70,9 @@ class StoredClassifier(Classifier):
     """A classifier that is made of a record and arrays, and can be saved."""
 
     def __init__(self, meta: Meta, arrays: Arrays) -> None:
+        from publius.classifiers.encoder import encoder_of
+        from publius.classifiers.features import Features
+
         self.arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         digests = {name: hashlib.sha256(_bytes(array)).hexdigest() for name, array in self.arrays.items()}
         self.meta = msgspec.structs.replace(meta, arrays=dict(sorted(digests.items())))
@@ -77,17 +80,20 @@ class StoredClassifier(Classifier):
         self.trained_on, self.sha256 = meta.trained_on, self.meta.sha256
         own = {"name": meta.name, "kind": "classifier", "sha256": self.sha256, "licence": None, "trained": meta.trained}
         self.public = (own, *meta.public)
+        self.features = Features(meta.vocabulary, self.arrays["idf"], encoder_of(meta.encoder))
         self._prepare()
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Set what answering needs from ``meta`` and ``arrays``; `KeyError` or `ValueError` where they do not fit."""
+        """Set what answering needs from ``arrays``; `KeyError` or `ValueError` where they do not fit."""
 
     def words(self, label: str) -> tuple[str, ...]:
         """See `Classifier.words`."""
-        places = {each: place for place, each in enumerate(self.labels)}
-        at = places.get(label, len(self.meta.words))
-        return self.meta.words[at] if at < len(self.meta.words) else ()
+        return dict(zip(self.labels, self.meta.words, strict=False)).get(label, ())
+
+    def known(self, text: str) -> tuple[int, int]:
+        """See `Classifier.known`."""
+        return self.features.known(text)
 
     def save(self, folder: AnyPath) -> None:
         """Write it into a new folder, whole or not at all."""

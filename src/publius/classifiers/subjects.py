@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
@@ -22,6 +21,7 @@ from publius.classifiers.values import checked_labels
 from publius.embeddings.catalogue import home
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PubliusError, UsageError
+from publius.files import write_file
 from publius.files.progress import counted, stage
 from publius.noise.randomness import seeded_rng
 from publius.text.counts import count_matrix, word_places
@@ -72,7 +72,8 @@ class Subjects(Classifier):
         share = np.bincount(self._member, weights=frequency * self._rarity, minlength=count)
         self._share: Float64Array = share / share.sum()
         self._words = self._central(rows, count)
-        self.labels = checked_labels(_distinct(self._words))
+        # No word is in two clusters, so no two names are equal.
+        self.labels = checked_labels([" ".join(own[:_NAMED_BY]) for own in self._words])
         self.name = "subjects" if embeddings is None else f"subjects of {vectors.name}"
         decides = "\n".join((*self.labels, *self.vocabulary)).encode() + self._member.astype("<i8").tobytes()
         self.sha256 = hashlib.sha256(decides).hexdigest()
@@ -89,8 +90,7 @@ class Subjects(Classifier):
 
     def words(self, label: str) -> tuple[str, ...]:
         """See `Classifier.words`: those of the cluster, the most central first."""
-        places = dict(zip(self.labels[:-1], self._words, strict=True))
-        return places.get(label, ())
+        return dict(zip(self.labels, self._words, strict=False)).get(label, ())
 
     def known(self, text: str) -> tuple[int, int]:
         """See `Classifier.known`."""
@@ -130,11 +130,6 @@ def _made(embeddings: Embeddings | None, count: int, words: int) -> Subjects:
     return Subjects(embeddings, count=count, words=words)
 
 
-def _distinct(words: Sequence[Sequence[str]]) -> list[str]:
-    """Three central words as a name; no word is in two clusters, so no two names are equal."""
-    return [" ".join(own[:_NAMED_BY]) for own in words]
-
-
 def _kept_clusters(rows: Float64Array, count: int, of: str) -> IndexArray:
     """The cluster of each word, computed once for these vectors."""
     key = hashlib.sha256(f"{_VERSION} {count} {of}".encode()).hexdigest()[:32]
@@ -146,16 +141,10 @@ def _kept_clusters(rows: Float64Array, count: int, of: str) -> IndexArray:
     with stage("clustering words"):
         made = clustered(rows, count)
     with contextlib.suppress(OSError, PubliusError):  # no place to write: it is computed again
-        _keep(path, made)
+        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        with write_file(path) as file:
+            np.lib.format.write_array(file, made, allow_pickle=False)
     return made
-
-
-def _keep(path: Path, made: IndexArray) -> None:
-    from publius.files import write_file
-
-    path.parent.mkdir(0o700, parents=True, exist_ok=True)
-    with write_file(path) as file:
-        np.lib.format.write_array(file, made, allow_pickle=False)
 
 
 def clustered(rows: Float64Array, count: int) -> IndexArray:

@@ -13,9 +13,9 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.classifiers.clusters import Clusters, Space
-from publius.classifiers.features import Features, product, unit
-from publius.classifiers.store import Meta, StoredClassifier, read_folder
+from publius.classifiers.clusters import SPACE, Clusters, Space
+from publius.classifiers.features import product, unit
+from publius.classifiers.store import Meta, StoredClassifier, load_classifier
 from publius.errors import UsageError
 from publius.files import AnyPath
 
@@ -40,18 +40,13 @@ class SummaryClassifier(StoredClassifier):
     @classmethod
     def open(cls, folder: AnyPath) -> SummaryClassifier:
         """The classifier in a folder, or the only one of a summary; `UsageError` where it is of another kind."""
-        from publius.classifiers.store import META, load_classifier
-
-        found = read_folder(folder) if (Path(folder) / META).is_file() else load_classifier(Path(folder))
+        found = load_classifier(Path(folder))
         if not isinstance(found, cls):
             raise UsageError("this folder holds no classifier out of a summary: name SUMMARY/classifier/FIELD")
         return found
 
     def _prepare(self) -> None:
-        from publius.classifiers.encoder import encoder_of
-
-        features = Features(self.meta.vocabulary, self.arrays["idf"], encoder_of(self.meta.encoder))
-        self.space = Space(features, self.arrays)
+        self.space = Space(self.features, self.arrays)
         self._places = self.arrays["places"].astype(np.float64)
         self._shares = self.arrays["shares"]
         shape = (len(self.labels), len(self.space.mean))
@@ -60,55 +55,37 @@ class SummaryClassifier(StoredClassifier):
 
     def scores(self, texts: Sequence[str]) -> Float64Array:
         """9 * cosine + ln(share) of each label, shape (n, M); of a text without a known word "other" alone."""
-        return self._scores(*self.space.at(texts))
-
-    def answers(self, texts: Sequence[str]) -> IndexArray:
-        """See `Classifier.answers`."""
-        return np.asarray(np.argmax(self.scores(texts), axis=1), np.int64)
-
-    def known(self, text: str) -> tuple[int, int]:
-        """See `Classifier.known`."""
-        return self.space.features.known(text)
-
-    def _scores(self, rows: Float64Array, readable: np.ndarray[Any, np.dtype[np.bool_]]) -> Float64Array:
+        rows, readable = self.space.at(texts)
         scores = NEARNESS * product(rows, self._places.T) + np.log(self._shares)
         scores[~readable] = -np.inf
         scores[~readable, -1] = 0.0
         return np.asarray(scores)
 
+    def answers(self, texts: Sequence[str]) -> IndexArray:
+        """See `Classifier.answers`."""
+        return np.asarray(np.argmax(self.scores(texts), axis=1), np.int64)
 
-def write_summary_classifier(
-    folder: Path, *, classifier: Clusters, field: str, labels: Sequence[str], counts: IndexArray, deviation: float
-) -> None:
-    """Write the classifier that a summary's counts make into a folder that is there, `SUMMARY/classifier/FIELD/`.
+
+def from_counts(
+    classifier: Clusters, field: str, labels: Sequence[str], counts: IndexArray, deviation: float
+) -> SummaryClassifier:
+    """The classifier that a summary's counts make.
 
     Args:
-        folder: empty, to be filled.
         classifier: of the summary: public clusters.
         field: the group's name.
         labels: its values, "other" last.
         counts: noisy counts as released, shape (len(labels), M): of each label in each cluster, "other" last.
         deviation: standard deviation of the noise in one of them.
     """
-    made = from_counts(classifier, field, labels, counts, deviation)
-    made.write(folder)
-
-
-def from_counts(
-    classifier: Clusters, field: str, labels: Sequence[str], counts: IndexArray, deviation: float
-) -> SummaryClassifier:
-    """See `write_summary_classifier`."""
     places, shares = places_of(np.asarray(counts, np.float64)[:, :-1], classifier.centres, deviation)
     meta = Meta(
         kind="summary", name=field, labels=tuple(labels), vocabulary=classifier.meta.vocabulary,
         words=_words(places, classifier), settings={"clusters": len(classifier.centres)},
         encoder=classifier.meta.encoder, public=classifier.public, trained_on=classifier.trained_on,
     )  # fmt: skip
-    shared: dict[str, Any] = {
-        name: classifier.arrays[name] for name in ("idf", "components", "whiten", "centre", "mean")
-    }
-    own: dict[str, Any] = {"places": places.astype(np.float32), "shares": shares}
-    return SummaryClassifier(meta, {**shared, **own})
+    arrays: dict[str, Any] = {each: classifier.arrays[each] for each in ("idf", *SPACE)}
+    return SummaryClassifier(meta, arrays | {"places": places.astype(np.float32), "shares": shares})
 
 
 def places_of(counts: Float64Array, centres: Float64Array, deviation: float) -> tuple[Float64Array, Float64Array]:

@@ -133,9 +133,6 @@ class TopicClassifier(StoredClassifier):
         return cls(meta, arrays)
 
     def _prepare(self) -> None:
-        from publius.classifiers.encoder import encoder_of
-
-        self._features = Features(self.meta.vocabulary, self.arrays["idf"], encoder_of(self.meta.encoder))
         self._weights = self.arrays["weights"].astype(np.float64)
         self._intercept, self._classes = self.arrays["intercept"], self.arrays["classes"]
         if not len(self._intercept) == len(self._classes) == self._weights.shape[1]:
@@ -143,15 +140,11 @@ class TopicClassifier(StoredClassifier):
 
     def answers(self, texts: Sequence[str]) -> IndexArray:
         """See `Classifier.answers`."""
-        words = self._features.words(texts)
-        rows = beside(words, self._features.meaning(texts), WEIGHT)
+        words = self.features.words(texts)
+        rows = beside(words, self.features.meaning(texts), WEIGHT)
         best = self._classes[np.argmax(product(rows, self._weights) + self._intercept, axis=1)]
-        readable = self._features.readable(texts, words)
+        readable = self.features.readable(texts, words)
         return np.where(readable, best, len(self.labels) - 1).astype(np.int64)
-
-    def known(self, text: str) -> tuple[int, int]:
-        """See `Classifier.known`."""
-        return self._features.known(text)
 
 
 def _chosen(

@@ -77,7 +77,7 @@ def _classifiers(folder: Path, told: Told) -> None:
     table, topics, groups = told.tables.get("topics"), told.summary.classifier, told.summary.groups
     if table is None or topics is None or topics.kind not in _KINDS or not groups.fields:
         return
-    from publius.classifiers.summary import write_summary_classifier
+    from publius.classifiers.summary import from_counts
 
     shaped = table.values.reshape(*groups.shape, -1)
     for place, each in enumerate(groups.fields):
@@ -85,14 +85,8 @@ def _classifiers(folder: Path, told: Told) -> None:
         summed = table.values.size // (len(each.labels) * table.values.shape[1])
         home = folder / (each.name if _PLAIN.fullmatch(each.name) else f"field {place + 1}")
         home.mkdir(0o700, parents=True)
-        write_summary_classifier(
-            home,
-            classifier=cast("Clusters", topics),
-            field=each.name,
-            labels=each.labels,
-            counts=shaped.sum(axis=others),
-            deviation=table.noise.deviation * summed**0.5,
-        )
+        deviation = table.noise.deviation * summed**0.5
+        from_counts(cast("Clusters", topics), each.name, each.labels, shaped.sum(axis=others), deviation).write(home)
 
 
 # The page and the README ------------------------------------------------------------------------------------
