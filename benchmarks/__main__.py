@@ -145,7 +145,7 @@ class Files:
         self._runs += 1
         known: dict[str, tuple[str | Path, ...]] = {
             "label": ("--classifier", self.folder / "classifier", "--epsilon", "5"),
-            "obfuscate": ("--epsilon", "10", "--length", "40"),
+            "obfuscate": ("--epsilon", "10", *(() if "--length" in more else ("--length", "40"))),
             "summarize": ("--classifier", self.folder / "classifier", "--author-field", "author", "--epsilon", "1"),
         }
         output = self.folder / f"out{self._runs}"
