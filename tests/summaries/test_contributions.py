@@ -126,7 +126,7 @@ def test_an_author_counts_for_the_nearest_statements(near, per_author, at_once):
         columns = [np.array(column) for column in zip(*some, strict=True)]
         found.add(columns[0].astype(np.uint64), columns[1], columns[2].astype(np.float32))
         if start % 2:
-            found._settle()  # whenever it is put in order
+            found.settled()  # whenever it is put in order
     assert found.counts(5).tolist() == plainly(near, per_author, 5)
 
 

@@ -121,8 +121,8 @@ def test_a_cell_depends_on_its_document_alone(topics, subjects, rows):
         alone = cells.counted(texts[place : place + 1], authors[place : place + 1], beside[place : place + 1])
         assert alone.cells[0] == together.cells[place]
         assert alone.tags[0] == together.tags[place]
-        own = together.cosines[together.near_tags == alone.tags[0]]
-        assert set(alone.cosines.tolist()) <= set(own.tolist())
+        own = together.near["cosine"][together.near["tag"] == alone.tags[0]]
+        assert set(alone.near["cosine"].tolist()) <= set(own.tolist())
 
 
 def test_an_author_counts_once_however_the_name_is_written(topics):
@@ -181,13 +181,13 @@ def test_no_count_is_beyond_all_authors(subjects):
 
 def test_words_of_a_group_are_of_what_stands_out_in_it(topics, subjects, rows):
     told = summary(topics, subjects, epsilon=8)(*columns(rows))
-    north, south, other = (told.words_said(at) for at in range(3))
+    north, south, other = told.words_by_group.values()
     assert north.split()[0] == "bus"
     assert "bus" not in south.split()
     assert other == TOO_FEW
     alike = [{**row, "text": "bus"} for row in rows]
     told = summary(topics, subjects, epsilon=8)(*columns(alike))
-    assert [told.words_said(at) for at in range(2)] == [LIKE_ALL] * 2
+    assert [*told.words_by_group.values()][:2] == [LIKE_ALL] * 2
 
 
 def test_made_up_rows_are_of_counts_and_public_words(topics, subjects, rows):

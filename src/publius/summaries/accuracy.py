@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
@@ -39,9 +40,7 @@ def expected(summary: Summary) -> list[Expected]:
     """The precision of each table, from epsilon, its shares, cells and contribution bounds alone."""
     found = []
     for name, shape in summary.shapes.items():
-        noise, cells = summary.noise(name), 1
-        for size in shape:
-            cells *= size
+        noise, cells = summary.noise(name), math.prod(shape)
         within = noise.half_width(LEVEL, cells=cells)
         epsilon = summary.epsilon * summary.shares[name]
         found.append(Expected(name, cells, float(epsilon), float(noise.scale), within, 2 * within + 1))

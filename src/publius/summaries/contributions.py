@@ -12,9 +12,10 @@ a million) would contribute c documents together, which breaks no promise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Final, final
+from typing import Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,23 +25,75 @@ from publius.errors import UsageError
 from publius.noise.randomness import RunKey
 
 MOST_A_PERSON: Final = 1000
+MOST_STATEMENTS: Final = 1_000_000
 _PARTS: Final = 16
 _SMALLEST_BUFFER: Final = 1024
 _HASH_BYTES: Final = 8
+_HELD: Final = np.dtype([("tag", np.uint64), ("rank", np.uint64), ("cell", np.int64)])
+_NEW: Final = np.dtype([("tag", np.uint64), ("cell", np.int64)])
+NEAR_RECORD: Final = np.dtype([("tag", np.uint64), ("statement", np.int32), ("cosine", np.float32)])
 
 Tags = NDArray[np.uint64]
 """Keyed hashes of authors, shape (n,)."""
+_Records = NDArray[np.void]
 
 
 def tags_of(names: Sequence[str], key: bytes) -> Tags:
     """The tag of each author's key."""
-    begun = blake2b(key=key, digest_size=_HASH_BYTES)
-    found = bytearray()
-    for name in names:
+    return _hashed(key, (name.encode("utf-8", "surrogatepass") for name in names))
+
+
+def _hashed(key: bytes, messages: Iterable[bytes]) -> Tags:
+    begun, found = blake2b(key=key, digest_size=_HASH_BYTES), bytearray()
+    for message in messages:
         each = begun.copy()
-        each.update(name.encode("utf-8", "surrogatepass"))
+        each.update(message)
         found += each.digest()
     return np.frombuffer(bytes(found), "<u8").astype(np.uint64)
+
+
+def check_number(value: int, what: str, most: int) -> None:
+    """`UsageError` unless an author may contribute so many."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise UsageError(f"{what} per author must be a whole number from 1 to {most:,}, not {value!r:.40}")
+
+
+class _Stream(ABC):
+    """What stays of records as they stream by; new ones wait until they are many enough to be put in their place."""
+
+    def __init__(self, kind: np.dtype[np.void], per_author: int) -> None:
+        self.held = np.zeros(0, kind)
+        self._per_author, self._new, self._waiting = per_author, list[_Records](), 0
+
+    def take(self, new: _Records) -> None:
+        """More records, in the order of the documents."""
+        self._new.append(new)
+        self._waiting += len(new)
+        if self._waiting >= max(_SMALLEST_BUFFER, len(self.held) // 4):
+            self.settled()
+
+    def settled(self) -> Self:
+        """With what came since put in its place."""
+        if self._new:
+            new = np.concatenate(self._new)
+            self._new, self._waiting = [], 0
+            self._keep(new)
+        return self
+
+    @abstractmethod
+    def _keep(self, new: _Records) -> None: ...
+
+    def _hold(self, records: _Records) -> None:
+        """Keep the first records of each author, of those that are ordered by author."""
+        starts = np.searchsorted(records["tag"], records["tag"])
+        self.held = records[np.arange(len(records)) - starts < self._per_author]
+
+
+def _records(kind: np.dtype[np.void], *columns: NDArray[Any]) -> _Records:
+    made = np.empty(len(columns[0]), kind)
+    for name, column in zip(kind.names or (), columns, strict=True):
+        made[name] = column
+    return made
 
 
 @final
@@ -53,10 +106,7 @@ class Contributions:
     """
 
     def __init__(self, key: RunKey, per_author: int = 1) -> None:
-        if isinstance(per_author, bool) or not isinstance(per_author, int) or not 1 <= per_author <= MOST_A_PERSON:
-            raise UsageError(
-                f"documents per author must be a whole number from 1 to {MOST_A_PERSON:,}, not {per_author!r:.40}"
-            )
+        check_number(per_author, "documents", MOST_A_PERSON)
         secret = key.derive("contribution-ranks")
         self._parts = [_Part(per_author, secret) for _ in range(_PARTS)]
 
@@ -66,7 +116,7 @@ class Contributions:
         parts = tags % np.uint64(_PARTS)
         for place in np.unique(parts).tolist():
             own = parts == place
-            self._parts[place].take(tags[own], cells[own])
+            self._parts[place].take(_records(_NEW, tags[own], cells[own]))
 
     @property
     def cells(self) -> IndexArray:
@@ -79,39 +129,17 @@ class Contributions:
         return sum(len(part.settled().tags) for part in self._parts)
 
 
-_HELD: Final = np.dtype([("tag", np.uint64), ("rank", np.uint64), ("cell", np.int64)])
-_NEW: Final = np.dtype([("tag", np.uint64), ("cell", np.int64)])
-
-
 @final
-class _Part:
-    """A sixteenth of the authors: their tags in order, how many documents each has, which count; and what came since."""
+class _Part(_Stream):
+    """A sixteenth of the authors: their tags in order, how many documents each has, and which count."""
 
     def __init__(self, per_author: int, secret: bytes) -> None:
-        self._per_author = per_author
-        self._ranks = blake2b(key=secret, digest_size=_HASH_BYTES)
+        super().__init__(_HELD, per_author)
+        self._secret = secret
         self.tags, self.seen = np.zeros(0, np.uint64), np.zeros(0, np.uint32)
-        self.held = np.zeros(0, _HELD)
-        self._new: list[NDArray[np.void]] = []
-        self._waiting = 0
 
-    def take(self, tags: Tags, cells: IndexArray) -> None:
-        new = np.empty(len(tags), _NEW)
-        new["tag"], new["cell"] = tags, cells
-        self._new.append(new)
-        self._waiting += len(new)
-        if self._waiting >= max(_SMALLEST_BUFFER, len(self.held) // 4):
-            self.settled()
-
-    def settled(self) -> _Part:
-        """With what came since put in its place."""
-        if self._new:
-            new = np.concatenate(self._new)
-            self._new, self._waiting = [], 0
-            self._keep(new[np.argsort(new["tag"], kind="stable")])  # an author's documents stay in their order
-        return self
-
-    def _keep(self, new: NDArray[np.void]) -> None:
+    def _keep(self, new: _Records) -> None:
+        new = new[np.argsort(new["tag"], kind="stable")]  # an author's documents stay in their order
         tags, counts = np.unique(new["tag"], return_counts=True)
         known = np.searchsorted(self.tags, tags)
         inside = known < len(self.tags)
@@ -123,27 +151,15 @@ class _Part:
         self.seen[known[inside]] += counts[inside].astype(np.uint32)
         self.tags = np.insert(self.tags, known[~inside], tags[~inside])
         self.seen = np.insert(self.seen, known[~inside], counts[~inside].astype(np.uint32))
-        fresh = np.empty(len(new), _HELD)
-        fresh["tag"], fresh["cell"] = new["tag"], new["cell"]
-        fresh["rank"] = self._ranked(new["tag"], places)
-        both = np.concatenate([self.held, fresh])
-        both = both[np.lexsort((both["rank"], both["tag"]))]
-        starts = np.searchsorted(both["tag"], both["tag"])  # where each one's author begins
-        self.held = both[np.arange(len(both)) - starts < self._per_author]
-
-    def _ranked(self, tags: Tags, places: IndexArray) -> Tags:
-        message = np.empty((len(tags), 2), "<u8")
-        message[:, 0], message[:, 1] = tags, places
-        whole, found = message.tobytes(), bytearray()
-        for start in range(0, len(whole), 2 * _HASH_BYTES):
-            each = self._ranks.copy()
-            each.update(whole[start : start + 2 * _HASH_BYTES])
-            found += each.digest()
-        return np.frombuffer(bytes(found), "<u8").astype(np.uint64)
+        whole = np.stack([new["tag"], places.astype(np.uint64)], axis=1).astype("<u8").tobytes()
+        step = 2 * _HASH_BYTES
+        ranks = _hashed(self._secret, (whole[start : start + step] for start in range(0, len(whole), step)))
+        both = np.concatenate([self.held, _records(_HELD, new["tag"], ranks, new["cell"])])
+        self._hold(both[np.lexsort((both["rank"], both["tag"]))])
 
 
 @final
-class Mentions:
+class Mentions(_Stream):
     """Which statements each author wrote something like: the k nearest of all that the author's documents are near to.
 
     Each statement is counted once an author, at its nearest document; ties go to the statement that was asked first.
@@ -151,37 +167,21 @@ class Mentions:
     """
 
     def __init__(self, per_author: int) -> None:
-        if isinstance(per_author, bool) or not isinstance(per_author, int) or per_author < 1:
-            raise UsageError(f"statements per author must be a whole number from 1, not {per_author!r:.40}")
-        self._per_author = per_author
-        self._held = np.zeros(0, _NEAR)
-        self._new: list[NDArray[np.void]] = []
-        self._waiting = 0
+        check_number(per_author, "statements", MOST_STATEMENTS)
+        super().__init__(NEAR_RECORD, per_author)
 
     def add(self, tags: Tags, statements: IndexArray, cosines: NDArray[np.float32]) -> None:
         """Documents that are near to a statement: whose they are, to which, and how near."""
-        new = np.empty(len(tags), _NEAR)
-        new["tag"], new["statement"], new["cosine"] = tags, statements, cosines
-        self._new.append(new)
-        self._waiting += len(new)
-        if self._waiting >= max(_SMALLEST_BUFFER, len(self._held) // 4):
-            self._settle()
+        self.take(_records(NEAR_RECORD, tags, statements, cosines))
 
-    def _settle(self) -> None:
-        both = np.concatenate([self._held, *self._new])
-        self._new, self._waiting = [], 0
+    def _keep(self, new: _Records) -> None:
+        both = np.concatenate([self.held, new])
         both = both[np.lexsort((-both["cosine"], both["statement"], both["tag"]))]
         again = (both["tag"][1:] == both["tag"][:-1]) & (both["statement"][1:] == both["statement"][:-1])
         both = both[np.concatenate([[True], ~again])] if len(both) else both
         # What drops out here cannot come back with the cosine it had: k others are nearer for good.
-        both = both[np.lexsort((both["statement"], -both["cosine"], both["tag"]))]
-        starts = np.searchsorted(both["tag"], both["tag"])
-        self._held = both[np.arange(len(both)) - starts < self._per_author]
+        self._hold(both[np.lexsort((both["statement"], -both["cosine"], both["tag"]))])
 
     def counts(self, statements: int) -> IndexArray:
         """How many authors each of so many statements counts. Private."""
-        self._settle()
-        return np.bincount(self._held["statement"], minlength=statements).astype(np.int64)
-
-
-_NEAR: Final = np.dtype([("tag", np.uint64), ("statement", np.int32), ("cosine", np.float32)])
+        return np.bincount(self.settled().held["statement"], minlength=statements).astype(np.int64)

@@ -6,7 +6,7 @@ All of it is a function of the one document and of public things, to the last bi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 
 from publius.arrays import IndexArray
 from publius.errors import UsageError
-from publius.files.pool import mapped
-from publius.files.progress import advance, stage
+from publius.files.progress import advance
 from publius.noise.randomness import RunKey
-from publius.summaries.contributions import Contributions, Mentions, Tags, tags_of
+from publius.summaries.contributions import NEAR_RECORD, Contributions, Mentions, Tags, tags_of
 from publius.summaries.groups import Groups
 from publius.text.author_names import author_key
 
 if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
     from publius.classifiers.encoder import Encoder
-    from publius.documents.corpus import Batch, Corpus
+    from publius.documents.corpus import Batch
 
 BATCH: Final = 500
 NEAR: Final = 0.3
@@ -108,21 +107,21 @@ class Cells:
         _, t, u = self.shape
         cells = (of_groups * t + np.asarray(topics, np.int64)) * u + np.asarray(subjects, np.int64)
         tags = tags_of(names, self.secret)
-        near = [(tags[place], *each) for place, text in enumerate(texts) for each in self._near(text)]
-        undeclared = Counter(name for place in named for name in self._undeclared(groups[place]))
+        asked = () if self.statements is None else tuple(map(self.statements.near, texts))
+        near = [(tags[place], *each) for place, found in enumerate(asked) for each in found]
+        by_field = np.unravel_index(of_groups, self.groups.shape) if self.groups.fields else ()
+        undeclared = {
+            each.name: int((places == len(each.values)).sum())
+            for each, places in zip(self.groups.fields, by_field, strict=True)
+        }
         return Counted(
-            len(keys), tags, cells,
-            np.array([each[0] for each in near], np.uint64), np.array([each[1] for each in near], np.int32),
-            np.array([each[2] for each in near], np.float32), frozenset(names) if self.names else frozenset(), undeclared,
-        )  # fmt: skip
-
-    def _near(self, text: str) -> list[tuple[int, float]]:
-        return [] if self.statements is None else self.statements.near(text)
-
-    def _undeclared(self, row: Mapping[str, object]) -> Iterator[str]:
-        for each in self.groups.fields:
-            if each.place(row.get(each.name)) == len(each.values):
-                yield each.name
+            len(keys),
+            tags,
+            cells,
+            np.array(near, NEAR_RECORD),
+            frozenset(names if self.names else ()),
+            Counter(undeclared),
+        )
 
 
 @final
@@ -133,9 +132,7 @@ class Counted:
     documents: int
     tags: Tags
     cells: IndexArray
-    near_tags: Tags
-    near: IndexArray
-    cosines: NDArray[np.float32]
+    near: NDArray[np.void]
     names: frozenset[str]
     undeclared: Counter[str]
 
@@ -164,8 +161,7 @@ class Collected:
             self.documents += each.documents
             self.left_out += each.documents - len(each.tags)
             self.contributions.add(each.tags, each.cells)
-            if len(each.near):
-                self.mentions.add(each.near_tags, each.near, each.cosines)
+            self.mentions.take(each.near)
             self.names |= each.names
             self.undeclared += each.undeclared
             advance(self.documents, 0)
@@ -177,17 +173,8 @@ class Collected:
         return self.contributions.authors
 
 
-def collected(
-    corpus: Corpus, cells: Cells, key: RunKey, per_author: int, statements_per_author: int, *, workers: int | None
-) -> Collected:
-    """One pass over the documents of a corpus, in ``workers`` processes."""
-    with stage("counting"):
-        batches = corpus.batches(BATCH)
-        counted = mapped(_batch, cells, batches, workers=workers)
-        return Collected(key, per_author, statements_per_author).take(counted)
-
-
-def _batch(cells: Cells, batch: Batch) -> Counted:
+def count_batch(cells: Cells, batch: Batch) -> Counted:
+    """Where the documents of a batch count: what a worker does."""
     documents = batch.documents()
     return cells.counted(
         [each.text for each in documents], [each.author for each in documents], [each.fields for each in documents]

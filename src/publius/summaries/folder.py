@@ -12,6 +12,9 @@ import msgspec
 from publius.classifiers.classifier import OTHER
 from publius.files import write_file
 from publius.noise.randomness import Generator
+from publius.pages.facts import command_of
+from publius.pages.page import PAGE, READ_ME, write_page
+from publius.privacy.promise import meaning, yardstick
 from publius.releases.manifest import SummaryManifest
 from publius.releases.rows import csv_table
 from publius.summaries.told import Row, Told
@@ -37,25 +40,25 @@ _CHANGES: Final = ("change", "share_before", "times_low", "times_high")
 def fill_folder(folder: Path, told: Told, manifest: SummaryManifest, *, synthetic: int | None, rng: Generator) -> None:
     """Write every file of a summary but the manifest, from noisy counts and public things alone."""
     _write(folder / NOISY, [told.noisy()])
-    if told.groups:
-        _table(folder / "groups.csv", ("group", "documents", "low", "high", "share"), told.groups)
-    if "topics" in told.tables:
-        _table(folder / "counts.csv", ("group", "label", "documents", "low", "high", "share"), told.counts)
-        said = [{"group": name, "words": told.words_said(at)} for at, name in enumerate(told.summary.groups.names)]
-        _table(folder / "words.csv", ("group", "words"), said)
+    counted = ("documents", "low", "high", "share")
     changes = _CHANGES if told.earlier is not None else ()
-    if "topics" in told.tables and told.summary.classifier is not told.summary.subjects:
-        _table(folder / "topics.csv", ("label", "words", "documents", "low", "high", "share", *changes), told.topics)
+    if told.groups:
+        _table(folder / "groups.csv", ("group", *counted), told.groups)
+    if "topics" in told.tables:
+        _table(folder / "counts.csv", ("group", "label", *counted), told.counts)
+        said = [{"group": name, "words": words} for name, words in told.words_by_group.items()]
+        _table(folder / "words.csv", ("group", "words"), said)
+        if told.summary.classifier is not told.summary.subjects:
+            _table(folder / "topics.csv", ("label", "words", *counted, *changes), told.topics)
     if "subjects" in told.tables:
-        _table(
-            folder / "subjects.csv", ("words", "documents", "low", "high", "share", "label", *changes), told.subjects
-        )
+        _table(folder / "subjects.csv", ("words", *counted, "label", *changes), told.subjects)
     if "statements" in told.tables:
         _table(folder / "statements.csv", ("statement", "authors", "low", "high"), told.statements)
-    rows = (msgspec.json.encode(row) + b"\n" for row in told.synthetic(rng, synthetic))
-    _write(folder / SYNTHETIC, rows)
+    _write(folder / SYNTHETIC, (msgspec.json.encode(row) + b"\n" for row in told.synthetic(rng, synthetic)))
     _classifiers(folder / CLASSIFIER, told)
-    _pages(folder, told, manifest)
+    facts = page_facts(told, manifest)
+    write_page(folder / PAGE, _TEMPLATES / "summary.html", facts, mode=0o600)
+    write_page(folder / READ_ME, _TEMPLATES / "summary.txt", facts, mode=0o600)
 
 
 def _write(path: Path, parts: Iterable[bytes]) -> None:
@@ -92,51 +95,24 @@ def _classifiers(folder: Path, told: Told) -> None:
 # The page and the README ------------------------------------------------------------------------------------
 
 
-def _pages(folder: Path, told: Told, manifest: SummaryManifest) -> None:
-    from publius.pages.page import PAGE, READ_ME, write_page
-
-    facts = page_facts(told, manifest)
-    write_page(folder / PAGE, _TEMPLATES / "summary.html", facts, mode=0o600)
-    write_page(folder / READ_ME, _TEMPLATES / "summary.txt", facts, mode=0o600)
-
-
 def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
     """What the page and the README say, as numbers and lists."""
-    from publius.pages.facts import command_of
-    from publius.privacy.promise import meaning, yardstick
-
     grouped = told.summary.groups.size > 1
     ranked = told.subjects or told.topics
-    first = sorted(ranked, key=lambda row: -row["documents"])
+    first = sorted((row for row in ranked if row["label"] != OTHER), key=lambda row: -row["documents"])
     changed = [row for row in [*told.topics, *told.subjects] if row.get("change")]
-    first = [row for row in first if row["label"] != OTHER]
-    example = first[0] if first else None
     groups = told.groups if grouped else []
     return {
-        "manifest": manifest,
-        "m": manifest,
-        "warning": manifest.warning,
-        "meaning": meaning(manifest),
-        "yardstick": yardstick(manifest) if manifest.private else None,
-        "command": command_of(manifest),
-        "kind": "summary",
-        "groups": groups,
-        "fields": [each.name for each in told.summary.groups.fields],
-        "words": {name: told.words_said(at) for at, name in enumerate(told.summary.groups.names)} if grouped else {},
-        "grouped": grouped and "topics" in told.tables,
-        "subjects": told.subjects,
-        "has_subjects": "subjects" in told.tables,
-        "topics": told.topics,
-        "named": [row["label"] for row in first[:_NAMED]],
-        "ranked": ranked,
-        "of": "subjects" if told.subjects or not told.topics else "topics",
-        "example": example,
+        "m": manifest, "kind": "summary", "warning": manifest.warning, "meaning": meaning(manifest),
+        "yardstick": yardstick(manifest) if manifest.private else None, "command": command_of(manifest),
+        "groups": groups, "fields": [each.name for each in told.summary.groups.fields],
+        "words": told.words_by_group if grouped else {}, "grouped": grouped and "topics" in told.tables,
+        "topics": told.topics, "subjects": told.subjects, "has_subjects": "subjects" in told.tables,
+        "ranked": ranked, "of": "subjects" if told.subjects or not told.topics else "topics",
+        "named": [row["label"] for row in first[:_NAMED]], "example": first[0] if first else None,
         "group_bars": _bars(groups, "group", _GROUPS),
         "subject_bars": _bars([row for row in first if row["low"]], "label", _BARS),
-        "statements": told.statements,
-        "statement_bars": _bars(
-            [{**row, "documents": row["authors"]} for row in told.statements], "statement", _GROUPS
-        ),
+        "statements": told.statements, "statement_bars": _bars(told.statements, "statement", _GROUPS, "authors"),
         "earlier": None if told.earlier is None else told.earlier.name,
         "grown": [row for row in changed if row["change"] in ("new", "more")][:_CHANGED],
         "fallen": [row for row in changed if row["change"] in ("gone", "less")][:_CHANGED],
@@ -146,10 +122,10 @@ def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bars(rows: Sequence[Row], name: str, most: int) -> list[Row]:
+def _bars(rows: Sequence[Row], name: str, most: int, counted: str = "documents") -> list[Row]:
     """Bars of the largest, with their limits, in the order given."""
-    kept = sorted(sorted(range(len(rows)), key=lambda at: -rows[at]["documents"])[:most])
+    kept = sorted(sorted(range(len(rows)), key=lambda at: -rows[at][counted])[:most])
     return [
-        {"label": rows[at][name], "value": rows[at]["documents"], "low": rows[at]["low"], "high": rows[at]["high"]}
-        for at in kept
+        {"label": row[name], "value": row[counted], "low": row["low"], "high": row["high"]}
+        for row in map(rows.__getitem__, kept)
     ]

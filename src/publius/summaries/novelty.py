@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol, final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
+from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum
 
 _MOST_STEPS: Final = 90
 _CLOSE: Final = 1e-10
@@ -24,25 +25,7 @@ _BESIDE: Final = 0.005
 _MOST_ATOMS: Final = 256
 
 
-class CountNoise(Protocol):
-    """The law of the noise in a count: a `DiscreteLaplace`, or the sum of several."""
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation."""
-        ...
-
-    def half_width(self, level: float = 0.95, *, cells: int = 1) -> int:
-        """Within so much it is with probability ``level``, in all of ``cells`` cells."""
-        ...
-
-    def above(self, value: int) -> float:
-        """The probability that it is more than ``value``, rounded up."""
-        ...
-
-    def beyond(self, width: int) -> float:
-        """The probability that it is more than ``width`` from 0, rounded up."""
-        ...
+CountNoise = DiscreteLaplace | LaplaceSum
 
 
 @final

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import msgspec
 import numpy as np
@@ -18,6 +17,8 @@ from publius.errors import DataError, PolicyError, UsageError
 from publius.files import AnyPath, read_bytes_limited, shown
 from publius.files.progress import stage
 from publius.noise.randomness import RunKey
+from publius.privacy.guarantee import upward
+from publius.privacy.promise import promise
 from publius.releases.draft import Draft
 from publius.releases.manifest import Accuracy, ClassifierFacts, PublicInput, SummaryManifest
 from publius.releases.register import whole
@@ -109,11 +110,8 @@ def summarize_corpus(
         if not found.authors:
             raise DataError("no document names its author, so no promise would cover any: check --author-field")
         few = too_few(summary, found.authors)
-        if few is not None and not force:
-            raise PolicyError(f"{few}. Nothing was drawn or debited (--force draws it all the same)")
         with stage("drawing"):
-            told = summary.draw(found, draft.key.rng, force=force)
-            told = told if earlier is None else told.compared(earlier)
+            told = summary.draw(found, draft.key.rng, force=force).compared(earlier)
             warning = SEEDED if seed is not None else f"{few}." if few is not None else None
             manifest = manifest_of(told, private=seed is None, warning=warning, forced=few is not None)
             fill_folder(draft.folder, told, manifest, synthetic=synthetic, rng=draft.key.rng("summary/synthetic"))
@@ -126,8 +124,6 @@ def manifest_of(
     told: Told, *, private: bool = True, warning: str | None = None, forced: bool = False
 ) -> SummaryManifest:
     """The manifest, but for the digests of files: public, and the same whatever the documents say."""
-    from publius.privacy.promise import promise
-
     summary = told.summary
     given = summary.classifier if summary.classifier is not summary.subjects else None
     statements = len(summary.statements)
@@ -137,7 +133,7 @@ def manifest_of(
         warning=warning,
         promise="",
         public=(*(PublicInput(**each) for each in summary.public), *_compared(told.earlier)),
-        epsilon=_up(summary.epsilon),
+        epsilon=upward(summary.epsilon),
         authors=told.authors,
         documents_per_author=summary.documents_per_author,
         by={each.name: each.labels for each in summary.groups.fields},
@@ -152,12 +148,6 @@ def manifest_of(
         compared_with=None if told.earlier is None else told.earlier.name,
     )
     return msgspec.structs.replace(made, promise=promise(made))
-
-
-def _up(value: Any) -> float:
-    """An exact number as a float that is no smaller."""
-    nearest = float(value)
-    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
 
 
 def _facts(classifier: Classifier) -> ClassifierFacts:

@@ -12,11 +12,13 @@ import numpy as np
 
 from publius.arrays import IndexArray
 from publius.errors import PolicyError, UsageError
+from publius.files.pool import mapped
+from publius.files.progress import stage
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import Generator, RunKey
 from publius.summaries.accuracy import too_few
-from publius.summaries.contributions import Contributions, Mentions
-from publius.summaries.counting import Cells, Collected, Statements, collected
+from publius.summaries.contributions import MOST_A_PERSON, MOST_STATEMENTS, check_number
+from publius.summaries.counting import BATCH, Cells, Collected, Counted, Statements, count_batch
 from publius.summaries.groups import Groups
 from publius.summaries.tables import NoisyTable, Shares, Table, exact_number, histogram, noisy_table, shares_of
 
@@ -75,8 +77,8 @@ class Summary:
     ) -> None:
         self.epsilon = exact_number(epsilon, "epsilon")
         self.documents_per_author, self.statements_per_author = documents_per_author, statements_per_author
-        Contributions(RunKey.fresh(), documents_per_author)  # refuses a c that is none
-        Mentions(statements_per_author)
+        check_number(documents_per_author, "documents", MOST_A_PERSON)
+        check_number(statements_per_author, "statements", MOST_STATEMENTS)
         self.groups = Groups.of(by)
         if taken := [field.name for field in self.groups.fields if field.name in OWN_KEYS]:
             raise UsageError(f"a summary has a column {taken[0]!r} of its own: rename the field")
@@ -98,11 +100,8 @@ class Summary:
     @cached_property
     def cells(self) -> Cells:
         """What documents are counted by; the first use opens the packaged vectors and the encoder where they are needed."""
-        topics = subjects = None
-        if "topics" in self.shares:
-            topics = self._given if self._given is not None else self._packaged
-        if "subjects" in self.shares:
-            subjects = self._packaged
+        topics = (self._given or self._packaged) if "topics" in self.shares else None
+        subjects = self._packaged if "subjects" in self.shares else None
         statements = None
         if "statements" in self.shares:
             from publius.classifiers.encoder import load_encoder
@@ -172,8 +171,7 @@ class Summary:
         rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         key = RunKey.fresh()
         counted = self.cells_of(key).counted(texts, authors, rows or [{}] * len(texts))
-        found = Collected(key, self.documents_per_author, self.statements_per_author).take([counted])
-        return self.draw(found, key.rng, force=force)
+        return self.draw(self._collected(key, [counted]), key.rng, force=force)
 
     def of(self, corpus: Corpus, *, force: bool = False, workers: int | None = 1) -> Told:
         """Summarize a corpus that was opened with an ``author_field`` and the ``fields`` of ``by``; one draw."""
@@ -183,9 +181,12 @@ class Summary:
     def collect(self, corpus: Corpus, key: RunKey, *, names: bool = False, workers: int | None = 1) -> Collected:
         """What the documents of a corpus contribute; private. `UsageError` where nobody said who wrote them."""
         check_authors(corpus)
-        cells = self.cells_of(key, names=names)
-        c, k = self.documents_per_author, self.statements_per_author
-        return collected(corpus, cells, key, c, k, workers=workers)
+        with stage("counting"):
+            batches = corpus.batches(BATCH)
+            return self._collected(key, mapped(count_batch, self.cells_of(key, names=names), batches, workers=workers))
+
+    def _collected(self, key: RunKey, counted: Iterable[Counted]) -> Collected:
+        return Collected(key, self.documents_per_author, self.statements_per_author).take(counted)
 
     def cells_of(self, key: RunKey, *, names: bool = False) -> Cells:
         """`cells` with the key of a run."""
@@ -197,19 +198,16 @@ class Summary:
 
         few = too_few(self, found.authors)
         if few is not None and not force:
-            raise PolicyError(f"{few}. Nothing was drawn (--force draws it all the same)")
+            raise PolicyError(f"{few}. Nothing was drawn or debited (--force draws it all the same)")
         cells, authors = found.contributions.cells, found.authors
         tables = dict[Table, NoisyTable]()
-        for name in self.shares:
-            counts = (
-                found.mentions.counts(len(self.statements)) if name == "statements" else self.histogram(name, cells)
-            )
+        for name, share in self.shares.items():
+            if name == "statements":
+                counts, most = found.mentions.counts(len(self.statements)), authors
+            else:
+                counts, most = self.histogram(name, cells), authors * self.documents_per_author
             tables[name] = noisy_table(
-                counts,
-                epsilon=self.epsilon * self.shares[name],
-                moved=self.moved(name),
-                most=authors if name == "statements" else authors * self.documents_per_author,
-                rng=rng(f"summary/{name}"),
+                counts, epsilon=self.epsilon * share, moved=self.moved(name), most=most, rng=rng(f"summary/{name}")
             )
         return Told(self, authors, tables)
 

@@ -70,7 +70,7 @@ class Told:
     ) -> None:
         self.summary, self.authors, self.tables, self.earlier = summary, authors, dict(tables), earlier
 
-    def compared(self, earlier: Earlier) -> Told:
+    def compared(self, earlier: Earlier | None) -> Told:
         """The same draw beside an earlier one."""
         return Told(self.summary, self.authors, self.tables, earlier)
 
@@ -111,25 +111,19 @@ class Told:
             low, high = self.documents
             return [{"group": names[0], **self._row(low, high, (low + high) // 2)}]
         topics, totals = self.tables.get("topics"), self.tables.get("totals")
-        if totals is None and topics is None:
+        if totals is topics:  # there is neither
             return []
-        estimate: Any = 0.0
-        found: list[tuple[Any, Any]] = []  # limits, of which the narrower law is taken: that is public
-        width = 0
+        measured: list[tuple[int, float, IndexArray, IndexArray, IndexArray]] = []
         if topics is not None:
-            sums, lows, highs = topics.sums(1)
-            estimate, found = sums.astype(np.float64), [(lows, highs)]
-            width = topics.noise.half_width_of_sum(topics.values.shape[1], LEVEL, cells=len(names))
+            noise = LaplaceSum(topics.noise, topics.values.shape[1])
+            measured.append((noise.half_width(LEVEL, cells=len(names)), noise.deviation**2, *topics.sums(1)))
         if totals is not None:
-            if topics is None or totals.noise.half_width(LEVEL, cells=len(names)) < width:
-                found = [totals.limits()]
-            if topics is None:
-                estimate = totals.values
-            else:  # the best linear estimate of two independent measurements
-                cells = topics.values.shape[1] * topics.noise.deviation**2
-                own = totals.noise.deviation**2
-                estimate = (estimate * own + totals.values * cells) / (own + cells)
-        ((lows, highs),) = found
+            width = totals.noise.half_width(LEVEL, cells=len(names))
+            measured.append((width, totals.noise.deviation**2, totals.values, *totals.limits()))
+        # The best linear estimate of independent measurements; the limits of the narrower law: which it is, is public.
+        weights = [1 / variance for _, variance, *_ in measured]
+        estimate = sum(weight * each[2] for weight, each in zip(weights, measured, strict=True)) / sum(weights)
+        *_, lows, highs = min(measured, key=lambda each: each[0])
         values = np.rint(estimate).astype(np.int64).tolist()
         return [
             {"group": name, **self._row(int(one), int(other), value)}
@@ -246,18 +240,21 @@ class Told:
         classifier = self.summary.classifier
         found = []
         for places in self.standing_out:
-            words: dict[str, None] = {}
-            for place in places[: WORDS_OF_GROUP // 2]:
-                own = [] if classifier is None else _words(classifier, classifier.labels[place])
-                words |= dict.fromkeys(own[: max(2, WORDS_OF_GROUP // len(places[: WORDS_OF_GROUP // 2]))])
-            found.append(tuple(words)[:WORDS_OF_GROUP])
+            first = places[: WORDS_OF_GROUP // 2]
+            own = [() if classifier is None else _words(classifier, classifier.labels[place]) for place in first]
+            each = max(2, WORDS_OF_GROUP // max(1, len(first)))
+            found.append(tuple(dict.fromkeys(word for words in own for word in words[:each]))[:WORDS_OF_GROUP])
         return found
 
-    def words_said(self, group: int) -> str:
-        """The words of a group, or why there are none."""
-        if self.words[group]:
-            return " ".join(self.words[group])
-        return LIKE_ALL if self.groups and self.groups[group]["low"] > 0 else TOO_FEW
+    @functools.cached_property
+    def words_by_group(self) -> dict[str, str]:
+        """The words of each group, or why there are none."""
+        told = {row["group"] for row in self.groups if row["low"] > 0}
+        names = self.summary.groups.names
+        return {
+            name: " ".join(words) or (LIKE_ALL if name in told else TOO_FEW)
+            for name, words in zip(names, self.words, strict=True)
+        }
 
     # Made-up rows -----------------------------------------------------------------------------------------------
 
@@ -272,10 +269,9 @@ class Told:
         wanted = min(int(counts.sum()), SYNTHETIC) if rows is None else rows
         if wanted != counts.sum():
             parts = counts / counts.sum() * wanted
-            whole = np.floor(parts).astype(np.int64)
-            most = np.argsort(whole - parts, kind="stable")[: wanted - int(whole.sum())]
-            whole[most] += 1
-            counts = whole
+            counts = np.floor(parts).astype(np.int64)
+            most = np.argsort(counts - parts, kind="stable")[: wanted - int(counts.sum())]
+            counts[most] += 1
         labels = [*self.summary.groups.labels]
         fields = [field.name for field in self.summary.groups.fields]
         for (group, place), count in zip(cells, counts.tolist(), strict=True):
