@@ -39,25 +39,25 @@ class Reading:
     """Where the documents are in a file, and how the file is read."""
 
     text_field: str | None = None
-    """Column of texts, or a path such as 'answers[].a'. Needed unless it is named text or is the only column."""
+    """Column of texts, or a path: 'a[].b'. Default: text."""
     delimiter: str | None = None
-    """Separator of a table: one character, or tab. Default: told by its header."""
+    """One character, or tab. Default: told by its header."""
     encoding: str | None = None
-    """Encoding of a whole file. Default: its byte order mark, else UTF-8 or cp1252 row by row."""
+    """Of a whole file. Default: UTF-8 or cp1252, by row."""
     quotes: Quotes = "standard"
-    """Quotation marks in tables: standard (RFC 4180), or none (each line is a row)."""
+    """Default: standard (RFC 4180). none: a line is a row."""
     sheet: tuple[str, ...] = ()
     """Sheet of a workbook; repeatable."""
-    header_row: int | None = None
-    """Row of the column names, from 1; rows before it are left out. Default: 1."""
+    header_row: int | str | None = None
+    """Row of column names, or 1-3; rows before are left out."""
     lines: bool = False
     """Each line of a text file is a document."""
     subfolders: bool = False
     """Read the folders below a folder, too."""
     raw: bool = False
-    """Take texts as they are: no removal of mark-up, soft hyphens and quoted mail."""
+    """Texts as they are: no cleaning of mark-up or mail."""
     keep_quotes: bool = False
-    """Keep the quoted lines of mail."""
+    """Keep what texts quote of others, as lines of mail."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +65,9 @@ class People:
     """Who wrote the documents."""
 
     author_field: str | None = None
-    """Column that names the author, such as ResponseId; id where each document is its own author."""
+    """Column of authors; id: each document is its own."""
     no_author: tuple[str, ...] = ()
-    """Value of that column that names nobody, such as N/A; repeatable or comma-separated. Those rows are left out."""
+    """Authors who are nobody, as N/A,test: left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,9 +75,9 @@ class TextSettings:
     """How a text becomes the words of a bag."""
 
     stop_words: str = ENGLISH
-    """Words left out: english, german, french, spanish, italian, portuguese, dutch, greek, none or file:PATH."""
+    """Default: english; another language, none, file:PATH."""
     unknown: UnknownPolicy = "unk"
-    """Words outside the vocabulary: unk, drop or reject (keep: experiments only)."""
+    """unk, drop, reject, keep (experiments). Default: unk."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +85,13 @@ class Words(TextSettings):
     """How the words of documents are replaced."""
 
     mechanism: str = "laplace"
-    """Kernel on each word, of those in `explain --mechanism list`, or python:MODULE:NAME."""
+    """See explain --mechanism list. Default: laplace."""
     embeddings: str | None = None
-    """Word vectors: a stored name or a file. Default: the packaged GloVe."""
+    """Stored vectors or a file. Default: packaged GloVe."""
     metric: str = EUCLIDEAN
-    """Distance between words: euclidean, manhattan or python:MODULE:NAME."""
+    """manhattan, python:MODULE:NAME. Default: euclidean."""
     set: tuple[str, ...] = ()
-    """A parameter of the mechanism, NAME=VALUE; repeatable."""
+    """Parameter of the mechanism; repeatable."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,14 +115,14 @@ class Leaving:
     """What leaves unprotected beside each row, and the budget it is charged to."""
 
     ids: bool = False
-    """Release the documents' own ids. Default: numbers in a secret order."""
+    """Documents' own ids. Default: numbers, secret order."""
     id_field: str = "id"
     """Column of the documents' ids."""
     keep: tuple[str, ...] = ()
-    """Column that leaves unprotected beside each row; repeatable."""
+    """Column that leaves unprotected; repeatable."""
     ledger: str | None = None
-    """Charge each author's account in this ledger; needs --author-field."""
+    """Charge authors' accounts; needs --author-field."""
     experiment: bool = False
-    """Allow a weaker run; everything it writes says NOT PRIVATE."""
+    """A weaker run: what it writes says NOT PRIVATE."""
     seed: int | None = None
     """Reproducible noise; needs --experiment."""

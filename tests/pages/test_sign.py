@@ -145,6 +145,7 @@ def test_who_was_identified_stands_on_both_pages(tmp_path, words):
     assert "Files: bags.jsonl, manifest.json, README.txt, release.html." in side_of(public)
     assert side_of(public).startswith("For recipients")
     assert side_of(curator).startswith("For the curator: read, complete, sign")
+    curator.unlink()
     sign(words, curator)
     assert "Nothing was measured" in side_of(curator)
 
@@ -206,14 +207,14 @@ def test_a_summary_is_signed_and_verified(tmp_path):
 
 
 def test_what_is_typed_is_escaped(tmp_path, words):
-    sign(words, tmp_path / "sign.html", purpose=HOSTILE, recipient=HOSTILE, contact=HOSTILE, review=HOSTILE)
+    sign(words, tmp_path / "sign.html", purpose=HOSTILE, recipient=HOSTILE, contact=HOSTILE)
     text = (tmp_path / "sign.html").read_text()
     assert text.count("<script") == 1
     assert "<img" not in text
     assert verify(words, tmp_path / "sign.html").page is True
     forged = '</dd><script type="application/json" id="publius">{"manifest_sha256": "00"}</script>'
-    sign(words, tmp_path / "sign.html", purpose=forged)
-    assert verify(words, tmp_path / "sign.html").page is True
+    sign(words, tmp_path / "forged.html", purpose=forged)
+    assert verify(words, tmp_path / "forged.html").page is True
 
 
 def test_what_was_not_made_here_is_refused(tmp_path, words, monkeypatch):
@@ -248,7 +249,26 @@ def test_a_page_does_not_make_the_folder_another(tmp_path, words):
         sign(words, tmp_path / "sign.html", public_page=tmp_path / "sign.html")
     with pytest.raises(UsageError, match="at most 240"):
         sign(words, tmp_path / "sign.html", purpose="x" * 241)
+    for review in ("next year", "2027-13-01", "20271231", "2027-W01-1"):
+        with pytest.raises(UsageError, match="--review is a date as 2027-12-31"):
+            sign(words, tmp_path / "sign.html", review=review)
+    assert not (tmp_path / "sign.html").exists()
     assert verify(words).files == 4
+
+
+def test_a_page_that_may_be_signed_is_not_written_over(tmp_path, words):
+    page, public = tmp_path / "sign.html", tmp_path / "public.html"
+    sign(words, page)
+    before = page.read_bytes()
+    for given in ({"output": page}, {"output": tmp_path / "new.html", "public_page": page}):
+        with pytest.raises(UsageError, match="is there already: name a new file, or remove it"):
+            sign(words, **given)
+    page.rename(public)
+    page.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="is there already"):
+        sign(words, page)
+    assert public.read_bytes() == before
+    assert {*tmp_path.iterdir()} == {page, public, words}
 
 
 def test_the_command_line(tmp_path, run, words):

@@ -149,7 +149,11 @@ def test_what_does_not_fit_is_refused_in_a_line(run, answers, tmp_path, argument
         (("verify", "answers.csv"), 65, "is no release"),
         (("obfuscate", "answers.csv", "--output", "x"), 2, "--epsilon is missing"),
         (("obfuscate", "answers.csv", "--epsilon", "8", "--length", "5.5"), 2, "no whole number"),
-        (("obfuscate", "answers.csv", "--epsilon"), 2, "--epsilon requires"),
+        (("obfuscate", "answers.csv", "--epsilon"), 2, "--epsilon takes a value: --epsilon E."),
+        (("sign", "x", "--output", "y", "--public-page"), 2, "--public-page FILE"),
+        (("label", "answers.csv", "--labels", "yes", "no", "--output", "x"), 2, "separated by commas: A,B"),
+        (("models", "try", "answers.csv", "--labels", "yes", "no"), 2, "separated by commas, A,B"),
+        (("label", "answers.csv", "no.csv", "--labels", "yes,no", "--output", "x"), 74, "no.csv"),
         (("label", "answers.csv", "--field", "status", "--labels", "YES,no", "--output", "-"), 0, "undeclared status"),
     ],
 )

@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from publius.cli import console
+from publius.cli.parsing import Json
 from publius.errors import PubliusError, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ def audit(
     draws: int = 100_000,
     seed: int | None = None,
     output: Path | None = None,
-    json: bool = False,
+    json: Json = False,
 ) -> int:
     """Check this installation, or a mechanism's claim.
 
@@ -34,21 +36,19 @@ def audit(
     Parameters
     ----------
     mechanism
-        Try only the laws of this mechanism, or of python:MODULE:CLASS; repeatable.
+        Laws of it, or of python:MODULE:CLASS; repeatable.
     target
-        Somebody's mechanism: python:MODULE:CALLABLE, "command: PROGRAM ARGUMENTS" or recorded:FILE.
+        python:MODULE:NAME, 'command: ...', recorded:FILE.
     claim
-        What the target claims (TOML): unit, epsilon or bound, vocabulary, vectors.
+        TOML: unit, epsilon or bound, vocabulary, vectors.
     replay
-        A case that refuted a target, to be tried again with --target.
+        A case that refuted a target, to be tried again.
     draws
         About how many draws are made.
     seed
         Seed of all draws. Default: a fresh one.
     output
-        File for the case that refutes a claim. Default: case.json.
-    json
-        Print one JSON object.
+        For the case that refutes. Default: case.json.
     """
     from publius.noise.randomness import entropy
 
@@ -71,7 +71,6 @@ def _made(name: str, world: Embeddings, epsilon: float) -> Kernel:
 def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
     from publius.audit.check import Check, checks
     from publius.audit.laws import check_laws
-    from publius.cli import console
     from publius.mechanisms import registry
 
     def found() -> list[Check]:
@@ -107,7 +106,6 @@ def _target(
     from publius.audit.claim import Claim
     from publius.audit.judge import judge
     from publius.audit.target import target_named
-    from publius.cli import console
 
     def tried() -> Finding:
         if stored is not None:

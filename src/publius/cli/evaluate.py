@@ -7,7 +7,8 @@ from dataclasses import is_dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from publius.cli.parsing import File, flat
+from publius.cli import console
+from publius.cli.parsing import AsRead, ByAuthors, File, Folder, Json, More, files_of, flat
 from publius.errors import UsageError
 from publius.evaluation.asked import Limits, Tried
 from publius.settings import People, Reading
@@ -21,23 +22,23 @@ _UNSAID: Final = ("public", "more", "output", "workers", "json")
 
 def evaluate(
     public: File,
-    *more: File,
+    *more: More,
     epsilon: str = "",
     classifier: str | None = None,
     attackers: str = "",
     protocol: Literal["paper"] | None = None,
     as_is: bool = False,
     summary: str | None = None,
-    output: str | None = None,
+    output: Folder | None = None,
     topic_field: str | None = None,
     role_field: str | None = None,
     folds: int = 5,
     workers: int | None = None,
-    json: bool = False,
+    json: Json = False,
     tried: Annotated[Tried, flat("Protection")] = Tried(),
     limits: Annotated[Limits, flat("Limits")] = Limits(),
-    reading: Annotated[Reading, flat("Reading")] = Reading(),
-    people: Annotated[People, flat("People")] = People(),
+    reading: AsRead = Reading(),
+    people: ByAuthors = People(),
 ) -> int | None:
     """Attack protected public texts; a grid of epsilons with limits finds the first that passes.
 
@@ -45,16 +46,12 @@ def evaluate(
     ----------
     public
         Public texts with authors.
-    more
-        Further files.
     epsilon
         Such as 10,20,none (none is always tried).
     classifier
         Evaluate its labels, in closed form.
     attackers
-        letters, words, likelihood, delta, informed, worst-case, transport,
-        koppel[:least_words=400:rounds=100], fasttext[:dimension=50:subwords=3-6:
-        vectors=NAME:validation=0.1:epochs=25:rate=1], adaptive-NAME, python:MODULE:CLASS.
+        Such as words,koppel; --attackers list names all.
     protocol
         Table 1 of the paper, whole.
     as_is
@@ -68,16 +65,13 @@ def evaluate(
     role_field
         Column of known and unknown. Default: role.
     folds
-        Parts attacked in turn without roles.
+        Parts attacked in turn.
     workers
         Processes of the paper's table.
-    json
-        Print the result as JSON.
     """
     command = _command(locals())
     import msgspec
 
-    from publius.cli import console
     from publius.evaluation import evaluate as made
     from publius.evaluation.membership import of_summary
     from publius.evaluation.records import EPSILONS
@@ -95,7 +89,7 @@ def evaluate(
     if limits.given and not epsilons:
         raise UsageError("A verdict needs a grid: --epsilon 1,2,5.")
     source = made.Public(
-        source=[public, *more] if more else public, reading=reading, people=people, topic_field=topic_field,
+        source=files_of(public, more), reading=reading, people=people, topic_field=topic_field,
         role_field=role_field, folds=folds, command=command,
     )  # fmt: skip
     names = [part.strip() for part in attackers.split(",") if part.strip()]
@@ -144,7 +138,6 @@ def _epsilons(text: str) -> list[float]:
 
 def _shown(results: Results) -> None:
     """One table: the curve where several settings were tried, else the attackers."""
-    from publius.cli import console
     from publius.evaluation.records import COLUMNS
     from publius.evaluation.report import curve, paper_rows, share, table_rows
 

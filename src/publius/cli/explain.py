@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import heapq
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
-from publius.cli.parsing import File, flat
-from publius.errors import UsageError
+from publius.cli import console
+from publius.cli.parsing import AsRead, File, Folder, Json, WordOptions
+from publius.errors import PolicyError, UsageError
 from publius.settings import Reading, Words
 
 if TYPE_CHECKING:
     from publius.mechanisms.kernel import Kernel
     from publius.mechanisms.lifted import Lifted
 
+Answer = tuple[dict[str, Any], Callable[[], None]]
+"""What was found, and what prints it for people."""
+
 
 def explain(
-    release: Path | None = None,
-    other: File | None = None,
+    release: Folder | None = None,
     *,
     mechanism: str | None = None,
-    epsilon: float | None = None,
+    epsilon: float = 10.0,
     length: int = 40,
     word: str | None = None,
     text: str | None = None,
@@ -28,243 +33,216 @@ def explain(
     plan: bool = False,
     nearest: int | None = None,
     unchanged: float | None = None,
-    json: bool = False,
-    words: Annotated[Words, flat("Words")] = Words(),
-    reading: Annotated[Reading, flat("Reading")] = Reading(),
+    json: Json = False,
+    words: WordOptions = Words(),
+    reading: AsRead = Reading(),
 ) -> None:
     """Explain what is promised, or what a word or text becomes.
 
-    explain RELEASE: its promise. explain --between A B: the exponent between two texts.
+    explain RELEASE: its promise. explain --between A B: the exponent between two texts; with --nearest B is a corpus.
 
     Parameters
     ----------
     release
-        Folder of a release; with --between the second text.
-    other
-        A corpus to search, with --between and --nearest.
+        Of a release; with --between a text or corpus.
     mechanism
-        A mechanism on words, or several with --unchanged; list names them.
+        On words; list names them; several: --unchanged.
     epsilon
-        Epsilon per unit of distance. Default: 10.
+        Per unit of distance.
     length
         Words of a document (N).
     word
         What becomes of one public word.
     text
-        What becomes of a text: a draw to look at, no release.
+        What becomes of a text, as a look: no release.
     between
-        A file with one text; give the second, or a corpus with --nearest.
+        File with one text; then the other, or a corpus.
     plan
         With --between: which word moves where.
     nearest
-        With --between: the nearest documents of a corpus.
+        With --between: so many documents of a corpus.
     unchanged
-        The epsilon at which each mechanism leaves this share of words unchanged.
-    json
-        Print one JSON object.
+        Epsilon that leaves so many words unchanged.
     """
-    if between is not None:
-        if release is None:
-            raise UsageError("--between needs a second text: publius explain --between A B")
-        if nearest is not None:
-            _nearest(between, str(release), nearest, words, length, reading, json=json)
-        else:
-            _between(between, str(release), epsilon, mechanism, words, length, reading, plan=plan, json=json)
+    chosen = mechanism or words.mechanism
+    if between is not None and release is None:
+        raise UsageError("--between needs a second text: publius explain --between A B")
+    if between is not None and nearest is not None:
+        lifted = _lifted(words.mechanism, 10.0, length, words)
+        answer = _nearest(_one_text(between, reading), str(release), nearest, lifted, reading)
+    elif between is not None:
+        texts = _one_text(between, reading), _one_text(str(release), reading)
+        answer = _between(*texts, _lifted(chosen, epsilon, length, words), plan=plan)
     elif release is not None:
-        _release(release, json=json)
+        answer = _release(release)
     elif word is not None:
-        _word(word, _kernel(mechanism, epsilon, words), json=json)
+        answer = _word(word, _kernel(chosen, epsilon, words))
     elif text is not None:
-        _text(text, _lifted(mechanism, epsilon, length, words), json=json)
+        answer = _text(text, _lifted(chosen, epsilon, length, words))
     elif unchanged is not None:
-        _unchanged((mechanism or words.mechanism).split(","), unchanged, words, json=json)
+        answer = _unchanged(chosen.split(","), unchanged, words)
+    elif mechanism == "list":
+        answer = _list()
     elif mechanism is not None:
-        _setting(mechanism, epsilon, length, words, json=json)
+        answer = _setting(_lifted(mechanism, epsilon, length, words))
     else:
         raise UsageError(
             "explain what? A RELEASE folder, --mechanism NAME --epsilon E, --between A B, --word W or --text T"
         )
+    found, shown = answer
+    console.as_json(found) if json else shown()
 
 
-def _release(folder: Path, *, json: bool) -> None:
-    from publius.cli import console
+def _release(folder: str) -> Answer:
+    import msgspec
+
     from publius.privacy.promise import meaning
     from publius.releases.release import read_release
 
     manifest = read_release(folder).manifest
-    if json:
-        import msgspec
 
-        console.as_json({**msgspec.to_builtins(manifest), "meaning": meaning(manifest)})
-    else:
+    def shown() -> None:
         if manifest.private:
             console.say(meaning(manifest))
         console.say(manifest.promise)
 
+    return {**msgspec.to_builtins(manifest), "meaning": meaning(manifest)}, shown
 
-def _setting(name: str, epsilon: float | None, length: int, words: Words, *, json: bool) -> None:
-    from publius.cli import console
-    from publius.mechanisms import registry
+
+def _list() -> Answer:
+    from publius.mechanisms.registry import KERNELS
+
+    rows = [(name, (kind.__doc__ or "").split("\n")[0]) for name, kind in KERNELS.items()]
+    found = {"mechanisms": [{"name": name, "what": said} for name, said in rows]}
+    return found, lambda: console.table(("mechanism", "what it does"), rows)
+
+
+def _setting(mechanism: Lifted) -> Answer:
     from publius.mechanisms.explained import setting
 
-    if name == "list":
-        rows = [(each, (kind.__doc__ or "").split("\n")[0]) for each, kind in registry.KERNELS.items()]
-        if json:
-            console.as_json({"mechanisms": [{"name": each, "what": said} for each, said in rows]})
-        else:
-            console.table(("mechanism", "what it does"), rows)
-        return
-    found = console.watched(setting, _lifted(name, epsilon, length, words))
-    if json:
-        console.as_json(found)
-        return
-    rows = [
-        ("exponent per unit of distance (epsilon * N)", found["exponent_per_distance"]),
-        ("two texts that differ in one word: nurse, doctor", found["nearest_pair"]),
-        ("two texts that differ in one word: nurse, river", found["typical_pair"]),
-        ("frequent words left unchanged", f"{found['unchanged']:.1%}"),
-        ("mean distance of a word from its replacement", found["mean_distance"]),
-        ("evidence", found["evidence"]), ("delta", f"{found['delta']:.3g}"),
-    ]  # fmt: skip
-    if found["worst_pair"]:
-        certified = f"{found['parameters']['epsilon_certified']:.6g} ({', '.join(found['worst_pair'])})"
-        rows.insert(-2, ("certified constant, and the pair that needs it", certified))
-    console.table((f"{name}, epsilon {found['epsilon']:g}, N = {length}", ""), rows)
-    if found["utility"]:
-        said = found["utility"]
-        console.say(
-            f"With probability at least {said['probability']:.0%} the bag is within {said['distance']:.3g} of its text "
-            f"(the paper's printed bound, refuted: {said['paper_refuted']:.0%})."
-        )
+    found = console.watched(setting, mechanism)
+
+    def shown() -> None:
+        rows = [
+            ("exponent per unit of distance (epsilon * N)", found["exponent_per_distance"]),
+            ("two texts that differ in one word: nurse, doctor", found["nearest_pair"]),
+            ("two texts that differ in one word: nurse, river", found["typical_pair"]),
+            ("frequent words left unchanged", f"{found['unchanged']:.1%}"),
+            ("mean distance of a word from its replacement", found["mean_distance"]),
+            ("evidence", found["evidence"]), ("delta", f"{found['delta']:.3g}"),
+        ]  # fmt: skip
+        if found["worst_pair"]:
+            certified = f"{found['parameters']['epsilon_certified']:.6g} ({', '.join(found['worst_pair'])})"
+            rows.insert(-2, ("certified constant, and the pair that needs it", certified))
+        named = f"{mechanism.kernel.name}, epsilon {found['epsilon']:g}, N = {mechanism.length}"
+        console.table((named, ""), rows)
+        if said := found["utility"]:
+            console.say(
+                f"With probability at least {said['probability']:.0%} the bag is within {said['distance']:.3g} of its "
+                f"text (the paper's printed bound, refuted: {said['paper_refuted']:.0%})."
+            )
+
+    return found, shown
 
 
-def _unchanged(names: list[str], share: float, words: Words, *, json: bool) -> None:
-    from functools import partial
-
-    from publius.cli import console
-    from publius.errors import PolicyError
+def _unchanged(names: list[str], share: float, words: Words) -> Answer:
     from publius.mechanisms.explained import epsilon_for
 
-    def rows() -> list[dict[str, Any]]:
-        made: list[dict[str, Any]] = []
-        for name in names:
-            try:
-                epsilon, found = epsilon_for(partial(_kernel, name, words=words), share)
-                made.append({"mechanism": name, "epsilon": epsilon, "unchanged": found, "refused": None})
-            except PolicyError as error:
-                made.append({"mechanism": name, "epsilon": None, "unchanged": None, "refused": str(error)})
-        return made
+    def row(name: str) -> dict[str, Any]:
+        try:
+            epsilon, found = epsilon_for(partial(_kernel, name, words=words), share)
+        except PolicyError as error:
+            return {"mechanism": name, "epsilon": None, "unchanged": None, "refused": str(error)}
+        return {"mechanism": name, "epsilon": epsilon, "unchanged": found, "refused": None}
 
-    found = console.watched(rows)
-    if json:
-        console.as_json({"mechanisms": found})
-    else:
-        shown = [
+    rows = console.watched(lambda: [row(name) for name in names])
+
+    def shown() -> None:
+        cells = [
             (row["mechanism"], row["epsilon"] or "-", f"{row['unchanged']:.1%}" if row["unchanged"] else row["refused"])
-            for row in found
+            for row in rows
         ]
-        console.table(("mechanism", "epsilon", "unchanged"), shown)
+        console.table(("mechanism", "epsilon", "unchanged"), cells)
         console.say("Public words of the vocabulary; epsilons of different mechanisms bound the same ratio.")
 
+    return {"mechanisms": rows}, shown
 
-def _word(word: str, kernel: Kernel, *, json: bool) -> None:
-    from publius.cli import console
+
+def _word(word: str, kernel: Kernel) -> Answer:
     from publius.mechanisms.word_outcomes import outcomes
 
-    found = console.watched(outcomes, kernel, _as_written(word, kernel))
-    if json:
-        console.as_json(found.record())
-        return
-    console.table(
-        ("becomes", "probability", "distance"),
-        [(each.word, f"{each.probability:.2%}", each.distance) for each in found.outputs],
-    )
-    exact = "exact" if found.draws is None else f"from {found.draws:,} draws"
-    console.say(
-        f"{found.word} stays with probability {found.stay:.1%} ({exact}); 99 % of outputs are {found.support:,} words."
-    )
+    found = console.watched(outcomes, kernel, word if word in kernel.embeddings else word.lower())
+
+    def shown() -> None:
+        rows = [(each.word, f"{each.probability:.2%}", each.distance) for each in found.outputs]
+        console.table(("becomes", "probability", "distance"), rows)
+        exact = "exact" if found.draws is None else f"from {found.draws:,} draws"
+        console.say(
+            f"{found.word} stays with probability {found.stay:.1%} ({exact}); 99 % of outputs are {found.support:,} words."
+        )
+
+    return found.record(), shown
 
 
-def _as_written(word: str, kernel: Kernel) -> str:
-    """The word as the vectors write it: as typed, else in small letters."""
-    return word if word in kernel.embeddings else word.lower()
-
-
-def _text(text: str, mechanism: Lifted, *, json: bool) -> None:
-    from publius.cli import console
+def _text(text: str, mechanism: Lifted) -> Answer:
     from publius.releases.release import release
 
     seen, known = mechanism.known(text)
     drawn = release(text, mechanism, experiment=True)  # shown to whoever typed the text
     bag = {} if drawn.bag is None else dict(drawn.bag.counts)
-    if json:
-        console.as_json({"words": seen, "known": known, "bag": bag, "ordered": drawn.words})
-        return
-    console.say(
-        " ".join(drawn.words) if drawn.words else " ".join(w if n == 1 else f"{w} ({n})" for w, n in bag.items())
-    )
-    console.say(f"One draw, to look at: no release. {known} of {seen} words are known to {mechanism.vocabulary.name}.")
+
+    def shown() -> None:
+        console.say(" ".join(drawn.words or [w if n == 1 else f"{w} ({n})" for w, n in bag.items()]))
+        console.say(
+            f"One draw, to look at: no release. {known} of {seen} words are known to {mechanism.vocabulary.name}."
+        )
+
+    return {"words": seen, "known": known, "bag": bag, "ordered": drawn.words}, shown
 
 
-def _between(
-    a: str, b: str, epsilon: float | None, name: str | None, words: Words, length: int, reading: Reading, *,
-    plan: bool, json: bool,
-) -> None:  # fmt: skip
-    from publius.cli import console
+def _between(first: str, second: str, mechanism: Lifted, *, plan: bool) -> Answer:
+    from publius.distances.earth_mover import transport_plan
     from publius.privacy.promise import factor_text
+    from publius.text.bag import Bag, words_of
 
-    mechanism = _lifted(name, epsilon, length, words)
-    first, second = _one_text(a, reading), _one_text(b, reading)
-    distance = mechanism.distance(first, second)
+    distance, vectors = mechanism.distance(first, second), mechanism.vocabulary
     bound = mechanism.bound(distance)
     moves: list[dict[str, Any]] = []
     if plan:
-        from publius.distances.earth_mover import transport_plan
-        from publius.text.bag import Bag, words_of
-
-        one, two = (Bag(words_of(each, mechanism.vocabulary, mechanism.encoding).words) for each in (first, second))
-        found = transport_plan(one, two, mechanism.vocabulary, mechanism.kernel.metric)
+        one, two = (Bag(words_of(each, vectors, mechanism.encoding).words) for each in (first, second))
+        found = transport_plan(one, two, vectors, mechanism.kernel.metric)
         ranked = sorted(found.moves, key=lambda move: (-move.mass * move.distance, move.source, move.target))
         moves = [{"from": m.source, "to": m.target, "mass": m.mass, "distance": m.distance} for m in ranked]
-    if json:
-        more = {"plan": moves} if plan else {}
-        console.as_json({
-            "distance": distance, "exponent": bound.exponent, "delta": bound.delta, "length": length,
-            "metric": mechanism.guarantee.metric, "mechanism": mechanism.name, **more,
-        })  # fmt: skip
-        return
-    console.say(f"Earth Mover's distance at most {distance:.6g} ({mechanism.guarantee.metric}, N = {length}).")
-    console.say(
-        f"Exponent {bound.exponent:.6g}: a bag is at most {factor_text(bound.exponent)} times as probable under one text."
-    )
-    if plan:
-        console.table(
-            ("from", "to", "mass", "distance"),
-            [(*list(move.values())[:2], f"{move['mass']:.4f}", f"{move['distance']:.4f}") for move in moves],
+
+    def shown() -> None:
+        console.say(
+            f"Earth Mover's distance at most {distance:.6g} ({mechanism.guarantee.metric}, N = {mechanism.length}).\n"
+            f"Exponent {bound.exponent:.6g}: a bag is at most {factor_text(bound.exponent)} times as probable under one text."
         )
+        if plan:
+            rows = [(*list(move.values())[:2], f"{move['mass']:.4f}", f"{move['distance']:.4f}") for move in moves]
+            console.table(("from", "to", "mass", "distance"), rows)
+
+    return {
+        "distance": distance, "exponent": bound.exponent, "delta": bound.delta, "length": mechanism.length,
+        "metric": mechanism.guarantee.metric, "mechanism": mechanism.name, **({"plan": moves} if plan else {}),
+    }, shown  # fmt: skip
 
 
-def _nearest(a: str, corpus: str, count: int, words: Words, length: int, reading: Reading, *, json: bool) -> None:
-    from publius.cli import console
+def _nearest(text: str, corpus: str, count: int, mechanism: Lifted, reading: Reading) -> Answer:
     from publius.documents.corpus import open_corpus
-
-    mechanism, text = _lifted(None, None, length, words), _one_text(a, reading)
 
     def found() -> list[tuple[int, float]]:
         rows = ((each.row + 1, mechanism.distance(text, each.text)) for each in open_corpus(corpus, reading))
         return heapq.nsmallest(count, rows, key=lambda row: (row[1], row[0]))
 
     rows = console.watched(found)
-    if json:
-        console.as_json({"nearest": [{"row": row, "distance": distance} for row, distance in rows], "length": length})
-    else:
-        console.table(("row", "distance"), rows)
+    near = [{"row": row, "distance": distance} for row, distance in rows]
+    return {"nearest": near, "length": mechanism.length}, lambda: console.table(("row", "distance"), rows)
 
 
 def _one_text(path: str, reading: Reading) -> str:
     """The one text in a file; `UsageError` for a file of several."""
-    from itertools import islice
-
     from publius.documents.corpus import open_corpus
 
     found = list(islice(open_corpus(path, reading), 2))
@@ -273,20 +251,16 @@ def _one_text(path: str, reading: Reading) -> str:
     return found[0].text
 
 
-def _kernel(name: str | None, epsilon: float | None, words: Words) -> Kernel:
+def _kernel(name: str, epsilon: float, words: Words) -> Kernel:
     from publius.embeddings.embeddings import Embeddings
     from publius.mechanisms import registry
 
-    chosen = name or words.mechanism
-    kind = registry.kernel_class(chosen)
-    parameters = registry.parse_set(kind, words.set)
+    parameters = registry.parse_set(registry.kernel_class(name), words.set)
     vectors = Embeddings.load(words.embeddings)
-    return registry.make_kernel(
-        chosen, vectors, epsilon=10.0 if epsilon is None else epsilon, metric=words.metric, parameters=parameters
-    )
+    return registry.make_kernel(name, vectors, epsilon=epsilon, metric=words.metric, parameters=parameters)
 
 
-def _lifted(name: str | None, epsilon: float | None, length: int, words: Words) -> Lifted:
+def _lifted(name: str, epsilon: float, length: int, words: Words) -> Lifted:
     from publius.mechanisms.lifted import Lifted
 
     return Lifted(_kernel(name, epsilon, words), length, unknown=words.unknown, stop_words=words.stop_words)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from publius.cli import console
+from publius.errors import UsageError
+
 
 def explore(
     folder: Path = Path(), *, port: int = 8765, token_file: Path | None = None, no_browser: bool = False
@@ -15,16 +18,14 @@ def explore(
     Parameters
     ----------
     folder
-        Folder with files and finished releases. Default: this one.
+        Files and finished releases. Default: this folder.
     port
-        Port on 127.0.0.1; 0 takes a free one.
+        On 127.0.0.1; 0 takes a free one.
     token_file
-        File that holds the token, for programs; made when it is not there.
+        File with the token, for programs; made if new.
     no_browser
         Print the address and open nothing.
     """
-    from publius.cli import console
-    from publius.errors import UsageError
     from publius.files.paths import shown
     from publius.web import server
 

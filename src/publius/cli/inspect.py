@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from publius.cli.parsing import File, flat
+from publius.cli import console
+from publius.cli.parsing import AsRead, ByAuthors, Documents, Folder, Json, More, files_of
+from publius.errors import UsageError
 from publius.settings import People, Reading
 
 if TYPE_CHECKING:
@@ -16,37 +18,29 @@ _ROWS = 5
 
 
 def inspect(
-    file: File,
-    *more: File,
+    file: Documents,
+    *more: More,
     by: tuple[str, ...] = (),
-    release: Path | None = None,
-    json: bool = False,
-    reading: Annotated[Reading, flat("Reading")] = Reading(),
-    people: Annotated[People, flat("People")] = People(),
+    release: Folder | None = None,
+    json: Json = False,
+    reading: AsRead = Reading(),
+    people: ByAuthors = People(),
 ) -> None:
     """Look at a file, or at a release; nothing leaves.
 
     Parameters
     ----------
-    file
-        File or folder of documents, or -.
-    more
-        Further files, read after it.
     by
-        Column and declared values of groups, FIELD=A,B; repeatable. Says what would become "other".
+        Declared groups: which rows would become "other".
     release
-        Folder of a release: show what it made of these documents.
-    json
-        Print the result as JSON.
+        Show what this release made of these documents.
     """
-    from publius.cli import console
     from publius.documents.inspection import inspect as looked_at
-    from publius.errors import UsageError
     from publius.files.value_list import value_list
 
     if (Path(file) / "manifest.json").is_file():
         raise UsageError(f"this folder is a release: publius explain {file}, or publius inspect FILE --release {file}")
-    files: str | list[str] = [file, *more] if more else file
+    files = files_of(file, more, by[-1] if by else None)
     if release is not None:
         shown = console.watched(_against, files, reading, people, release)
         console.as_json(shown) if json else _print_release(shown)
@@ -64,8 +58,6 @@ def inspect(
 
 
 def _print(found: Inspection) -> None:
-    from publius.cli import console
-
     without = f", {found.without_text:,} without text" if found.without_text else ""
     facts = [("documents", f"{found.documents:,}{without}"), ("columns", ", ".join(found.columns))]
     facts += [("texts in", found.text_field), ("encoding", found.encoding)]
@@ -97,8 +89,6 @@ def _against(files: str | list[str], reading: Reading, people: People, folder: P
 
 
 def _print_release(shown: dict[str, Any]) -> None:
-    from publius.cli import console
-
     if not shown["by_id"]:
         console.note("Rows of this release are in a secret order: nobody can say which document is which.")
     columns = ("id", "document", "released")

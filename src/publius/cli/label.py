@@ -4,87 +4,61 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from publius.cli.parsing import File, flat
-from publius.settings import Leaving, People, Reading, Run
+from publius.cli.parsing import Documents, More, files_of
+from publius.cli.released import Asked, Releasing, released
+from publius.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
 
 
 def label(
-    file: File,
-    *more: File,
+    file: Documents,
+    *more: More,
     classifier: str | None = None,
     labels: str | None = None,
     field: str | None = None,
     epsilon: float = 5.0,
-    output: File | None = None,
     bag: int | None = None,
-    documents_per_author: int | None = None,
     encoder: str = "packaged",
     labels_after_texts: bool = False,
-    json: bool = False,
-    reading: Annotated[Reading, flat("Reading")] = Reading(),
-    people: Annotated[People, flat("People")] = People(),
-    leaving: Annotated[Leaving, flat("Leaving")] = Leaving(),
-    run: Annotated[Run, flat("Run")] = Run(),
+    asked: Releasing = Asked(),
 ) -> None:
     """Release one randomized label per document.
 
     Parameters
     ----------
-    file
-        File or folder of documents, or -.
-    more
-        Further files, read after it.
     classifier
-        A stored classifier, the folder of a summary, or python:MODULE:NAME.
+        A stored one, a summary, or python:MODULE:NAME.
     labels
-        Labels: A,B,"C D" or @FILE. Of --field its values; else the nearest name counts.
+        A,B,"C D" or @FILE: the nearest name counts.
     field
-        Column of declared values, released instead of a classifier's answer.
+        Column whose declared values, --labels, leave.
     epsilon
         Local epsilon of each document.
-    output
-        New folder for the release, or - for rows alone.
     bag
-        Words in a bag for each row, drawn from the label's public words. Default: none.
-    documents_per_author
-        The most documents of an author that leave; needs --author-field.
+        Public words of its label beside each row.
     encoder
-        Encoder for --labels: packaged, or python:MODULE:NAME.
+        Default: packaged; or python:MODULE:NAME.
     labels_after_texts
-        Somebody chose the labels after looking at these texts; the page says so.
-    json
-        Print the result as JSON.
+        Labels were chosen after a look at the texts.
     """
-    from publius.cli.released import released
-    from publius.errors import UsageError
     from publius.mechanisms.randomized_response import RandomizedResponse
 
     if sum(each is not None for each in (classifier, labels)) != 1 or (field is not None and labels is None):
         raise UsageError(_which(given=classifier is not None or field is not None))
-    asked = _classifier(classifier, labels, field, encoder)
-    mechanism = RandomizedResponse(asked, epsilon, bag=bag)
-    released(
-        [file, *more],
-        mechanism,
-        output,
-        reading=reading if field is None else replace(reading, text_field=field, raw=True),
-        people=people,
-        leaving=leaving,
-        run=run,
-        documents_per_author=documents_per_author,
-        known=asked.known,
-        json=json,
-        field=field,
-        labels_after_texts=labels_after_texts,
-    )
+    files = files_of(file, more, labels)
+    answers = answering(classifier, labels, encoder, field=field)
+    if field is not None:
+        asked = replace(asked, reading=replace(asked.reading, text_field=field, raw=True))
+    mechanism = RandomizedResponse(answers, epsilon, bag=bag)
+    released(files, mechanism, asked, answers.known, field=field, labels_after_texts=labels_after_texts)
 
 
-def _classifier(classifier: str | None, labels: str | None, field: str | None, encoder: str) -> Classifier:
+def answering(classifier: str | None, labels: str | None, encoder: str, *, field: str | None = None) -> Classifier:
+    """The classifier of ``--classifier``, or that of ``--labels``: declared values of ``--field``, else nearest names."""
     if classifier is not None:
         from publius.classifiers import load_classifier
 
@@ -102,7 +76,6 @@ def _classifier(classifier: str | None, labels: str | None, field: str | None, e
 
 def declared_labels(given: str) -> tuple[list[str], list[str] | None]:
     """Labels of ``--labels``: typed, one a line of a file, or a table ``label,description``; and their descriptions."""
-    from publius.errors import DataError
     from publius.files.value_list import value_list
 
     if given.startswith("@"):

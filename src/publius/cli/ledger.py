@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from publius.cli.parsing import new_app
+from publius.cli import console
+from publius.cli.parsing import Json, new_app
 
 app = new_app(name="ledger", help="Make and show privacy budgets: one account per author.")
 
 
 @app.command
-def init(ledger: Path, *, budget: float, unit: Literal["epsilon", "exponent"] = "epsilon", json: bool = False) -> None:
+def init(ledger: Path, *, budget: float, unit: Literal["epsilon", "exponent"] = "epsilon", json: Json = False) -> None:
     """Make a new ledger.
 
     Parameters
@@ -19,13 +20,10 @@ def init(ledger: Path, *, budget: float, unit: Literal["epsilon", "exponent"] = 
     ledger
         New file.
     budget
-        The most that may be spent on one author, over all releases.
+        The most to be spent on one author, in all.
     unit
-        What it counts: epsilon of labels and summaries, or the exponent (epsilon * N) of words.
-    json
-        Print one JSON object.
+        epsilon, or exponent (of words). Default: epsilon.
     """
-    from publius.cli import console
     from publius.privacy.ledger import Ledger, decimal
 
     made = Ledger.create(ledger, budget=budget, unit=unit)
@@ -38,7 +36,7 @@ def init(ledger: Path, *, budget: float, unit: Literal["epsilon", "exponent"] = 
 
 
 @app.command
-def show(ledger: Path, *, author: str | None = None, json: bool = False) -> None:
+def show(ledger: Path, *, author: str | None = None, json: Json = False) -> None:
     """Show what was spent, for the curator only.
 
     Parameters
@@ -47,29 +45,28 @@ def show(ledger: Path, *, author: str | None = None, json: bool = False) -> None
         The file.
     author
         Show the account of one author.
-    json
-        Print one JSON object.
     """
-    from publius.cli import console
     from publius.privacy.ledger import Ledger, decimal
 
     found = Ledger(ledger)
     debits = found.check()
     accounts = found.accounts() if author is None else [found.account(author)]
     if json:
-        console.as_json({
-            "budget": float(found.budget), "unit": found.unit, "debits": debits,
-            "accounts": [
-                {"author": each.author, "spent": float(each.spent), "remaining": float(each.remaining),
-                 "releases": each.releases}
-                for each in accounts
-            ],
-        })  # fmt: skip
+        rows = [
+            {
+                "author": each.author,
+                "spent": float(each.spent),
+                "remaining": float(each.remaining),
+                "releases": each.releases,
+            }
+            for each in accounts
+        ]
+        console.as_json({"budget": float(found.budget), "unit": found.unit, "debits": debits, "accounts": rows})
         return
     console.say(f"Budget {decimal(found.budget)} ({found.unit}) for each author; {debits:,} releases were debited.")
-    rows = sorted(accounts, key=lambda each: -each.spent)
-    shown = [(each.author, decimal(each.spent), decimal(each.remaining), each.releases) for each in rows[:20]]
+    ranked = sorted(accounts, key=lambda each: -each.spent)
+    shown = [(each.author, decimal(each.spent), decimal(each.remaining), each.releases) for each in ranked[:20]]
     if shown:
         console.table(("author", "spent", "left", "releases"), shown)
-    if len(rows) > len(shown):
-        console.say(f"{len(rows) - len(shown):,} more authors: --json lists all.")
+    if len(ranked) > len(shown):
+        console.say(f"{len(ranked) - len(shown):,} more authors: --json lists all.")

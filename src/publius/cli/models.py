@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from publius.cli.parsing import File, flat, new_app
+from publius.cli import console
+from publius.cli.label import answering
+from publius.cli.parsing import AsRead, Documents, Json, More, files_of, new_app
+from publius.errors import MissingExtraError, UsageError
 from publius.settings import Reading
 
 if TYPE_CHECKING:
@@ -19,8 +22,8 @@ _COMPARED = 2_000
 
 @app.command
 def train(
-    file: File,
-    *more: File,
+    file: Documents,
+    *more: More,
     name: str,
     label: str | None = None,
     kind: Literal["topics", "clusters", "metric"] = "topics",
@@ -30,60 +33,37 @@ def train(
     clusters: int = 100,
     words: Path | None = None,
     languages: str = "en",
-    json: bool = False,
+    json: Json = False,
     author_field: str | None = None,
-    reading: Annotated[Reading, flat("Reading")] = Reading(),
+    reading: AsRead = Reading(),
 ) -> None:
     """Train a classifier, or word vectors, on public texts.
 
+    The texts are never those to be released.
+
     Parameters
     ----------
-    file
-        Public texts: a file or folder; never those to be released.
-    more
-        Further files, read after it.
     name
         Name to store it under.
     label
         Column of labels.
     kind
-        Trained classifier, or metric: word vectors for obfuscate.
+        topics, clusters, metric (vectors). Default: topics.
     like
         Learn this classifier's answers, not --label.
     labels
         Learn the nearest of these names: A,B or @FILE.
     encoder
-        Use the packaged sentence encoder beside the words.
+        Use the packaged sentence encoder, too.
     clusters
         Number of clusters.
     words
         File of more words that may leave, one a line.
     languages
-        Lists of words that may leave, such as en,de.
+        Lists of words that may leave: en,de.
     author_field
         Column of authors, who stay together in folds.
-    json
-        Print the result as JSON.
     """
-    from publius.cli import console
-    from publius.errors import UsageError
-
-    if kind != "clusters" and sum(each is not None for each in (label, like, labels)) != 1:
-        raise UsageError("what is learned? Name the column with --label, or a classifier with --like or --labels A,B.")
-    if kind == "clusters" and (label or like or labels):
-        raise UsageError("clusters need no labels: leave --label, --like and --labels out.")
-    taught_by = _answering(like, labels, "packaged") if like or labels else None
-    files: str | list[str] = [file, *more] if more else file
-    made = console.watched(
-        _trained, files, name, label, kind, taught_by, encoder, clusters, words, languages, reading, author_field
-    )
-    console.as_json(made) if json else _tell(made)
-
-
-def _trained(
-    files: str | list[str], name: str, label: str | None, kind: str, like: Classifier | None, encoder: bool,
-    clusters: int, words: Path | None, languages: str, reading: Reading, author_field: str | None,
-) -> dict[str, Any]:  # fmt: skip
     from publius.classifiers.clusters import Clusters
     from publius.classifiers.encoder import load_encoder
     from publius.classifiers.store import free_name, store
@@ -94,58 +74,65 @@ def _trained(
     from publius.text.author_names import author_key
     from publius.text.list_rule import read_words
 
+    if kind != "clusters" and sum(each is not None for each in (label, like, labels)) != 1:
+        raise UsageError("what is learned? Name the column with --label, or a classifier with --like or --labels A,B.")
+    if kind == "clusters" and (label or like or labels):
+        raise UsageError("clusters need no labels: leave --label, --like and --labels out.")
+    files = files_of(file, more, labels)
+    teacher = answering(like, labels, "packaged") if like or labels else None
     folder = new_stored_folder(name) if kind == "metric" else free_name(name)
-    fields = [label] if label else []
-    corpus = open_corpus(files, reading, author_field=author_field, fields=fields)
-    with stage("reading"):
-        documents = [*corpus]
-    texts = [each.text for each in documents]
-    authors = [each.author for each in documents] if author_field else None
-    listed: dict[str, Any] = {
-        "authors": authors, "name": name, "languages": tuple(filter(None, languages.split(","))),
-    }  # fmt: skip
     own = read_words(words) if words else frozenset()
-    targets: list[Any] = [each.fields[label] for each in documents] if label else []
-    if like is not None:
-        with stage("labelling"):
-            targets = like.predict(texts)
-    told: dict[str, Any] = {
-        "name": name, "kind": kind, "texts": len(texts), "like": like.name if like else None,
-        "authors": len({author_key(each) for each in authors} - {None}) if authors else None,
-    }  # fmt: skip
-    if kind == "metric":
-        from publius.embeddings.topic_metric import fit_metric
 
-        vectors = fit_metric(texts, [str(each) for each in targets], extra=own, **listed).save(folder)
-        return {**told, "words": vectors.size, "dimension": vectors.dimension, "sha256": vectors.sha256}
-    listed |= {"trained_on": corpus.digests(), "extra_words": own, "encoder": load_encoder() if encoder else None}
-    made: StoredClassifier
-    if kind == "clusters":
-        made = Clusters.train(texts, clusters=clusters, **listed)
-        public = len(made.meta.vocabulary)
-    else:
-        made = TopicClassifier.train(texts, targets, **listed)
-        public = len({word for own_words in made.meta.words for word in own_words})
-    store(made)
-    return {**told, **_facts(made), "words": public}
+    def work() -> dict[str, Any]:
+        corpus = open_corpus(files, reading, author_field=author_field, fields=[label] if label else [])
+        with stage("reading"):
+            documents = [*corpus]
+        texts = [each.text for each in documents]
+        authors = [each.author for each in documents] if author_field else None
+        targets: list[Any] = [each.fields[label] for each in documents] if label else []
+        if teacher is not None:
+            with stage("labelling"):
+                targets = teacher.predict(texts)
+        told: dict[str, Any] = {
+            "name": name, "kind": kind, "texts": len(texts), "like": teacher.name if teacher else None,
+            "authors": len({author_key(each) for each in authors} - {None}) if authors else None,
+        }  # fmt: skip
+        listed: dict[str, Any] = {
+            "authors": authors, "name": name, "languages": tuple(filter(None, languages.split(","))),
+        }  # fmt: skip
+        if kind == "metric":
+            from publius.embeddings.topic_metric import fit_metric
+
+            vectors = fit_metric(texts, [str(each) for each in targets], extra=own, **listed).save(folder)
+            return {**told, "words": vectors.size, "dimension": vectors.dimension, "sha256": vectors.sha256}
+        listed |= {
+            "trained_on": corpus.digests(), "extra_words": own, "encoder": load_encoder() if encoder else None,
+        }  # fmt: skip
+        made: StoredClassifier
+        if kind == "clusters":
+            made = Clusters.train(texts, clusters=clusters, **listed)
+            public = {*made.meta.vocabulary}
+        else:
+            made = TopicClassifier.train(texts, targets, **listed)
+            public = {word for words_of_label in made.meta.words for word in words_of_label}
+        store(made)
+        return {**told, **_facts(made), "words": len(public)}
+
+    made = console.watched(work)
+    console.as_json(made) if json else _tell(made)
 
 
 def _tell(made: dict[str, Any]) -> None:
-    from publius.cli import console
-
     authors = f" of {made['authors']:,} authors" if made["authors"] else ""
     console.say(f"Trained {made['name']} ({made['kind']}) on {made['texts']:,} public texts{authors}.")
     console.say(
         f"{made['words']:,} words become public with it: each used by at least five authors, and in a list of words."
     )
-    accuracy = made.get("accuracy")
-    if accuracy:
+    if accuracy := made.get("accuracy"):
         asked = f"Agrees with {made['like']}" if made["like"] else "Right"
         console.say(f"{asked} for {_interval(accuracy)} of these texts, in cross-validation:")
-        console.table(
-            ("label", "right", ""),
-            [(name, f"{100 * share:.0f} %", console.bar(share)) for name, share in accuracy["by_label"].items()],
-        )
+        rows = [(name, f"{100 * share:.0f} %", console.bar(share)) for name, share in accuracy["by_label"].items()]
+        console.table(("label", "right", ""), rows)
     elif made["kind"] == "metric":
         console.say(f"Use it: publius obfuscate FILE --embeddings {made['name']} --epsilon 10 --length 40 --output DIR")
     else:
@@ -157,16 +144,11 @@ def _interval(accuracy: dict[str, Any]) -> str:
     return f"{share:.1f} % (95 % CI {low:.1f} % to {high:.1f} %)"
 
 
-def _share(accuracy: Any) -> str:
-    return f"{100 * accuracy['share']:.1f} %" if accuracy else ""
-
-
 def _facts(made: Classifier) -> dict[str, Any]:
     """What a list says of a classifier."""
-    return {
-        "name": made.name, "kind": made.kind, "labels": list(made.labels), "accuracy": made.accuracy,
-        "sha256": made.sha256, "public": list(made.public), "trained_on": list(made.trained_on),
-    }  # fmt: skip
+    names = ("name", "kind", "labels", "accuracy", "sha256", "public", "trained_on")
+    found = {name: getattr(made, name) for name in names}
+    return {name: [*value] if isinstance(value, tuple) else value for name, value in found.items()}
 
 
 @app.command(name="import")
@@ -178,28 +160,25 @@ def import_(
     words: Path | None = None,
     tokenizer: Literal["glove", "word2vec", "icu"] | None = None,
     skip_bad_rows: bool = False,
-    json: bool = False,
+    json: Json = False,
 ) -> None:
     """Check and store a file of public word vectors.
 
     Parameters
     ----------
     file
-        word2vec binary or text, GloVe or fastText .vec; also .gz.
+        word2vec, GloVe or fastText (.vec); also .gz.
     name
-        Name to store them under. Default: from the file's.
+        Name to store them under. Default: the file's.
     limit
         Keep the first words only: the most frequent.
     words
         Keep the words of this file, one a line.
     tokenizer
-        How texts are cut. Default: glove for GloVe, else word2vec; icu for languages without spaces.
+        glove, word2vec, icu (no spaces). Default: by file.
     skip_bad_rows
         Leave bad rows out and count them.
-    json
-        Print the result as JSON.
     """
-    from publius.cli import console
     from publius.embeddings.catalogue import name_from, new_stored_folder
     from publius.embeddings.embeddings import Embeddings
     from publius.text.list_rule import read_words
@@ -210,9 +189,8 @@ def import_(
         Embeddings.from_file, file, name=called, limit=limit, tokenizer=tokenizer, skip_bad_rows=skip_bad_rows,
         vocabulary=read_words(words) if words else None,
     ).save(folder)  # fmt: skip
-    facts = _vectors(found)
     if json:
-        console.as_json(facts)
+        console.as_json(_vectors(found))
     else:
         console.say(f"Stored {called}: {found.size:,} words, {found.dimension} dimensions.")
 
@@ -225,20 +203,12 @@ def _vectors(found: Any) -> dict[str, Any]:
 
 
 @app.command(name="list")
-def list_(*, json: bool = False) -> None:
-    """List classifiers, word vectors and the encoder.
-
-    Parameters
-    ----------
-    json
-        Print the result as JSON.
-    """
+def list_(*, json: Json = False) -> None:
+    """List classifiers, word vectors and the encoder."""
     from publius.classifiers.encoder import PACKAGED as ENCODER
     from publius.classifiers.encoder import load_encoder
     from publius.classifiers.store import load_classifier, stored_classifiers
-    from publius.cli import console
     from publius.embeddings.catalogue import PACKAGED, package_installed, stored_names
-    from publius.errors import MissingExtraError
 
     classifiers: list[dict[str, Any]] = [_facts(load_classifier(name)) for name in stored_classifiers()]
     packaged = [*PACKAGED] if package_installed() else []
@@ -255,39 +225,32 @@ def list_(*, json: bool = False) -> None:
     if json:
         console.as_json({"classifiers": classifiers, "embeddings": vectors, "encoder": encoders})
         return
-    rows = [
-        (
-            each["name"], each["kind"], f"{len(each['labels']):,}" if each["labels"] else "",
-            _share(each["accuracy"]),
-        )
-        for each in classifiers
-    ]  # fmt: skip
-    rows += [(each["name"], each["kind"], "", "") for each in (*vectors, *encoders)]
+    rows = []
+    for each in (*classifiers, *vectors, *encoders):
+        labels, accuracy = each.get("labels"), each.get("accuracy")
+        right = f"{100 * accuracy['share']:.1f} %" if accuracy else ""
+        rows.append((each["name"], each["kind"], f"{len(labels):,}" if labels else "", right))
     console.table(("name", "kind", "labels", "right"), rows)
 
 
 @app.command
-def show(name: str, *, json: bool = False) -> None:
+def show(name: str, *, json: Json = False) -> None:
     """Show a classifier's labels and words, or word vectors.
 
     Parameters
     ----------
     name
-        A stored name, a folder, python:MODULE:NAME, or subjects.
-    json
-        Print the result as JSON.
+        Stored, a folder, python:MODULE:NAME, or subjects.
     """
     from publius.classifiers.store import is_stored, load_classifier
-    from publius.cli import console
     from publius.embeddings.catalogue import PACKAGED
     from publius.embeddings.catalogue import is_stored as has_vectors
     from publius.embeddings.embeddings import Embeddings
 
     if not is_stored(name) and (name in PACKAGED or has_vectors(name)):
         facts = _vectors(Embeddings.load(name))
-        console.as_json(facts) if json else console.table(
-            ("found", ""), [(key, str(value)) for key, value in facts.items()]
-        )
+        rows = [(key, str(value)) for key, value in facts.items()]
+        console.as_json(facts) if json else console.table(("found", ""), rows)
         return
     found = load_classifier(name)
     words = {label: list(found.words(label)) for label in found.labels}
@@ -298,13 +261,9 @@ def show(name: str, *, json: bool = False) -> None:
     console.say(f"{found.name}: {found.kind}, {len(found.labels):,} labels, sha256 {found.sha256[:16]}")
     if found.accuracy:
         console.say(f"Right for {_interval(found.accuracy)} of its public texts, in cross-validation.")
-    console.table(
-        ("label", "right", "words"),
-        [
-            (label, f"{100 * right[label]:.0f} %" if label in right else "", " ".join(words[label][:8]))
-            for label in found.labels
-        ],
-    )
+    rights = {label: f"{100 * share:.0f} %" for label, share in right.items()}
+    listed = [(label, rights.get(label, ""), " ".join(words[label][:8])) for label in found.labels]
+    console.table(("label", "right", "words"), listed)
 
 
 @app.command
@@ -319,7 +278,6 @@ def remove(name: str) -> None:
     import shutil
 
     from publius.classifiers import store
-    from publius.cli import console
     from publius.embeddings.catalogue import is_stored, stored_folder
     from publius.files import os_errors
 
@@ -333,68 +291,46 @@ def remove(name: str) -> None:
 
 @app.command(name="try")
 def try_(
-    file: File,
+    file: Documents,
     *,
     classifier: str | None = None,
     labels: str | None = None,
     label: str | None = None,
     encoder: str = "packaged",
-    json: bool = False,
-    reading: Annotated[Reading, flat("Reading")] = Reading(),
+    json: Json = False,
+    reading: AsRead = Reading(),
 ) -> None:
     """Look at the answers for twenty public texts.
 
     Parameters
     ----------
-    file
-        Public texts.
     classifier
-        A stored classifier, a folder, or python:MODULE:NAME.
+        A stored one, a folder, or python:MODULE:NAME.
     labels
-        Answer with the nearest of these names: A,B or @FILE.
+        Answer with the nearest of these names: A,B, @FILE.
     label
-        Column of right labels: says how often both agree.
+        Column of right labels: how often both agree.
     encoder
-        Encoder for --labels: packaged, or python:MODULE:NAME.
-    json
-        Print the result as JSON.
+        Default: packaged; or python:MODULE:NAME.
     """
-    from publius.cli import console
     from publius.documents.corpus import open_corpus
-    from publius.errors import UsageError
     from publius.text.normal_form import compared
 
     if (classifier is None) == (labels is None):
         raise UsageError("what answers? --classifier NAME, or --labels A,B by their names.")
-    found = _answering(classifier, labels, encoder)
+    found = answering(classifier, labels, encoder)
     documents = [*open_corpus(file, reading, fields=[label] if label else [])]
     some = documents[:: max(1, -(-len(documents) // (_COMPARED if label else _SHOWN)))]
     answers = console.watched(found.predict, [each.text for each in some])
-    rows = [
-        {"text": " ".join(each.text.split())[:60], "label": answer} for each, answer in zip(some, answers, strict=True)
-    ]
+    pairs = [*zip(some, answers, strict=True)]
     agreement = None
     if label:
-        right = [compared(each.fields[label]) == answer for each, answer in zip(some, answers, strict=True)]
-        agreement = sum(right) / max(len(right), 1)
-    rows = rows[:: max(1, -(-len(rows) // _SHOWN))]
+        agreement = sum(compared(each.fields[label]) == answer for each, answer in pairs) / max(len(pairs), 1)
+    shown = pairs[:: max(1, -(-len(pairs) // _SHOWN))]
+    rows = [{"text": " ".join(each.text.split())[:60], "label": answer} for each, answer in shown]
     if json:
         console.as_json({"classifier": found.name, "kind": found.kind, "agreement": agreement, "texts": rows})
         return
     console.table(("text", "label"), [(row["text"], row["label"]) for row in rows])
     if agreement is not None:
         console.say(f"Both agree for {100 * agreement:.1f} % of {len(some):,} texts.")
-
-
-def _answering(classifier: str | None, labels: str | None, encoder: str) -> Classifier:
-    """The classifier of ``--classifier`` or ``--like``, or that of ``--labels``."""
-    if classifier is not None:
-        from publius.classifiers import load_classifier
-
-        return load_classifier(classifier)
-    from publius.classifiers.encoder import load_encoder
-    from publius.classifiers.names import Names
-    from publius.cli.label import declared_labels
-
-    names, descriptions = declared_labels(labels or "")
-    return Names(names, load_encoder(encoder), descriptions=descriptions)

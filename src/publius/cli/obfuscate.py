@@ -2,77 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from publius.cli.parsing import File, flat
-from publius.settings import Between, Leaving, People, Reading, Run, Words
+from publius.cli.parsing import Documents, More, WordOptions, files_of
+from publius.cli.released import Asked, Releasing, released
+from publius.settings import Between, Words
 
 
 def obfuscate(
-    file: File,
-    *more: File,
+    file: Documents,
+    *more: More,
     epsilon: float,
     length: int,
-    output: File | None = None,
     ordered: bool = False,
     between: Between = "none",
-    documents_per_author: int | None = None,
-    json: bool = False,
-    words: Annotated[Words, flat("Words")] = Words(),
-    reading: Annotated[Reading, flat("Reading")] = Reading(),
-    people: Annotated[People, flat("People")] = People(),
-    leaving: Annotated[Leaving, flat("Leaving")] = Leaving(),
-    run: Annotated[Run, flat("Run")] = Run(),
+    words: WordOptions = Words(),
+    asked: Releasing = Asked(),
 ) -> None:
     """Release the words of each document as noisy bags.
 
     Parameters
     ----------
-    file
-        File or folder of documents, or -.
-    more
-        Further files, read after it.
     epsilon
-        Epsilon of each word and unit of distance.
+        Of each word and unit of distance.
     length
-        Words of every bag, N; public. Shorter documents are filled up, longer ones cut.
-    output
-        New folder for the release, or - for rows alone.
+        Words of every bag, N; public.
     ordered
-        Words in the order of the text, under a weaker guarantee.
+        Words in their order; a weaker guarantee.
     between
-        What stands unprotected between ordered words: none, stop-words, punctuation, all.
-    documents_per_author
-        The most documents of an author that leave; needs --author-field.
-    json
-        Print the result as JSON.
+        Default: none kept; stop-words, punctuation or all.
     """
-    from publius.cli.released import released
     from publius.embeddings.embeddings import Embeddings
     from publius.mechanisms.lifted import Lifted
     from publius.mechanisms.registry import kernel_class, make_kernel, parse_set
 
-    embeddings = Embeddings.load(words.embeddings)
-    kernel = make_kernel(
-        words.mechanism,
-        embeddings,
-        epsilon=epsilon,
-        metric=words.metric,
-        parameters=parse_set(kernel_class(words.mechanism), words.set),
-    )
+    parameters = parse_set(kernel_class(words.mechanism), words.set)
+    vectors = Embeddings.load(words.embeddings)
+    kernel = make_kernel(words.mechanism, vectors, epsilon=epsilon, metric=words.metric, parameters=parameters)
     mechanism = Lifted(
         kernel, length, ordered=ordered, between=between, unknown=words.unknown, stop_words=words.stop_words
     )
-    released(
-        [file, *more],
-        mechanism,
-        output,
-        reading=reading,
-        people=people,
-        leaving=leaving,
-        run=run,
-        documents_per_author=documents_per_author,
-        known=mechanism.known,
-        by="these word vectors",
-        json=json,
-    )
+    released(files_of(file, more), mechanism, asked, mechanism.known, by="these word vectors")

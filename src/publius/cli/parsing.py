@@ -5,15 +5,19 @@ cyclopts was chosen since it takes those dataclasses as they are and imports a c
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from pathlib import Path
+from textwrap import fill
 from typing import Annotated, Any, Final, get_args
 
-from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, convert
+from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError, convert
 
 from publius.cli import ABOUT, COMMANDS
-from publius.errors import UsageError
+from publius.errors import UsageError, how_many
+from publius.settings import People, Reading, Words
 
 _STANDARD: Final = "\N{SYMBOL FOR NULL}"  # what "-" is while the line is parsed: cyclopts takes it for an option
 
@@ -22,8 +26,12 @@ def _standard(_kind: Any, tokens: Any) -> str:
     return str(tokens[0].value).replace(_STANDARD, "-")
 
 
-File = Annotated[str, Parameter(converter=_standard)]
+File = Annotated[str, Parameter(converter=_standard, metavar="FILE")]
 """A path, or - for standard input or output."""
+Folder = Annotated[str, Parameter(converter=_standard, metavar="FOLDER")]
+Documents = Annotated[str, Parameter(converter=_standard, help="File or folder of documents, or -.")]
+More = Annotated[str, Parameter(converter=_standard, help="Further files, read after it.")]
+Json = Annotated[bool, Parameter(help="Print one JSON object.")]
 
 
 def flat(name: str) -> Parameter:
@@ -31,39 +39,92 @@ def flat(name: str) -> Parameter:
     return Parameter(name="*", group=Group(name))
 
 
+AsRead = Annotated[Reading, flat("Reading")]
+ByAuthors = Annotated[People, flat("People")]
+WordOptions = Annotated[Words, flat("Words")]
+
+
+def files_of(file: str, more: Sequence[str], listed: str | None = None) -> str | list[str]:
+    """The files of a command; `UsageError` where blanks stand between values of a list, ``listed``, typed before."""
+    if more and listed and "," not in listed and not Path(more[0]).exists():
+        raise UsageError(f'there is no file {more[0]!r:.40}. Values of a list are separated by commas: A,B,"C D"')
+    return [file, *more] if more else file
+
+
 EXPLAINED: Final = {"Reading": "inspect", "Words": "explain", "Run": "label", "People": "label"}
 """Groups that many commands take, and the command whose help explains each option."""
-_COLUMN: Final = 24
+_COLUMN, _WIDTH = 25, 80
+_VALUES: Final = {
+    "ask": "A,B", "by": "FIELD=A,B", "compare": "FILE", "contact": "TEXT", "delimiter": "SIGN", "epsilon": "E",
+    "label": "COLUMN", "labels": "A,B", "languages": "A,B", "ledger": "FILE", "no-author": "VALUE", "purpose": "TEXT",
+    "recipient": "TEXT", "review": "DATE", "set": "NAME=VALUE", "share": "TABLE=X", "text": "TEXT", "word": "WORD",
+}  # fmt: skip
+_KINDS: Final = {"INT": "N", "FLOAT": "N", "PATH": "FILE", "STR": "NAME", "FILE": "FILE", "FOLDER": "FOLDER"}
+"""What stands for the value of an option in help: by its name, else by its type."""
 
 
-def _shown(console: Any, options: Any, panel: Any) -> None:
-    """One group of a command's help: a line for each option, or the names alone where another command explains them."""
-    from textwrap import fill
+def _value(option: str, kind: str | None) -> str:
+    """What follows an option: a word in capitals for its value; nothing for a switch."""
+    name = option.removeprefix("--")
+    if kind is None:
+        return ""
+    return (
+        "COLUMN"
+        if name.endswith("field") or name == "keep"
+        else _VALUES.get(name) or _KINDS.get(kind.split(".")[0], "KIND")
+    )
 
-    entries = [entry for entry in panel.entries if entry.display_labels]
-    if not entries or panel.title == "Arguments":
-        return
-    at, width = EXPLAINED.get(panel.title), 80
-    if at is not None and at not in sys.argv[1:2]:
-        names = ", ".join(entry.names[0] for entry in entries)
-        said = fill(f"{panel.title}: {names} (publius {at} --help)", width, subsequent_indent="  ")
-        console.print(said, markup=False, highlight=False, soft_wrap=True)
-        return
-    title = "" if panel.title in ("Parameters", "Commands") else f"{panel.title}:"
-    if title:
-        console.print(title, markup=False, highlight=False)
-    for entry in entries:
-        given = entry.default if isinstance(entry.default, str) and entry.default else None
+
+class _Help:
+    """Help of one screen: a usage line, and a line for each option, or the names alone where another command explains them."""
+
+    def render_usage(self, console: Any, options: Any, usage: Any) -> None:
+        """The command, its arguments, then what must be given."""
+        said = str(usage).strip().removeprefix("Usage: ")
+        needed = re.findall(r" (--[a-z-]+) ([A-Z]+)", said)
+        for option, kind in needed:
+            said = said.replace(f" {option} {kind}", "")
+        given = "".join(f" {option} {_value(option, kind)}" for option, kind in needed)
+        first, options_, rest = said.partition(" [OPTIONS]")
+        self._print(console, f"Usage: {first}{rest}{given}{options_}\n")
+
+    def render_description(self, console: Any, options: Any, description: Any) -> None:
+        """The first lines of the docstring."""
+        self._print(console, fill(self._plain(console, description), _WIDTH) + "\n")
+
+    def __call__(self, console: Any, options: Any, panel: Any) -> None:
+        """One group of options, or the commands of a group."""
+        entries = [entry for entry in panel.entries if entry.display_labels]
+        if not entries or panel.title == "Arguments":
+            return
+        if (at := EXPLAINED.get(panel.title)) is not None and at not in sys.argv[1:2]:
+            names = ", ".join(entry.names[0] for entry in entries)
+            said = f"{panel.title}: {names} (publius {at} --help)"
+            self._print(console, fill(said, _WIDTH, subsequent_indent="  ", break_on_hyphens=False))
+            return
+        if panel.title not in ("Parameters", "Commands"):
+            self._print(console, f"{panel.title}:")
+        for entry in entries:
+            said = self._plain(console, entry.description)
+            if entry.choices and not all(each in said for each in entry.choices):
+                said += f" ({', '.join(entry.choices)})"
+            if isinstance(entry.default, str) and entry.default and "Default" not in said:
+                said += f" Default: {entry.default}."
+            name = entry.positional_label or f"{(entry.names or ('',))[0]}"
+            if entry.positional_label is None and panel.title != "Commands":
+                name = f"{name} {_value(name, entry.metavar)}".rstrip()
+            lead = f"  {name:<{_COLUMN}} " if len(name) <= _COLUMN else f"  {name} "
+            self._print(console, fill(lead + said, _WIDTH, subsequent_indent=" " * (_COLUMN + 3)))
+
+    @staticmethod
+    def _plain(console: Any, text: Any) -> str:
         with console.capture() as captured:
-            console.print(entry.description, emoji=False)
-        said = " ".join(captured.get().split())
-        if entry.choices and not all(each in said for each in entry.choices):
-            said += f" ({', '.join(entry.choices)})"
-        said = f"{said} Default: {given}." if given and "Default" not in said else said
-        name = entry.positional_label or (entry.names or ("",))[0]
-        indent = " " * (_COLUMN + 2)
-        lead = f"  {name:<{_COLUMN}}" if len(name) < _COLUMN else f"  {name}  "
-        console.print(fill(lead + said, width, subsequent_indent=indent), markup=False, highlight=False, soft_wrap=True)
+            console.print(text, emoji=False)
+        return " ".join(captured.get().split()) if text is not None else ""
+
+    @staticmethod
+    def _print(console: Any, text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _converted(kind: Any, tokens: Any) -> Any:
@@ -78,9 +139,9 @@ def new_app(**facts: Any) -> App:
     shown = Parameter(
         converter=_converted,
         negative=(),
-        show_default=lambda value: str(value) if value not in ((), False, None, "") else "",
+        show_default=lambda value: f"{value:g}" if isinstance(value, float) else str(value) if value else "",
     )
-    return App(default_parameter=shown, help_format="plaintext", help_formatter=_shown, version_flags=(), **facts)
+    return App(default_parameter=shown, help_format="plaintext", help_formatter=_Help(), version_flags=(), **facts)
 
 
 def make_app() -> App:
@@ -103,11 +164,13 @@ def call(arguments: Sequence[str]) -> Any:
     try:
         return make_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        if isinstance(error, MissingArgumentError) and error.argument is not None and error.keyword is None:
-            name = error.argument.name
-            placed = error.argument.field_info.is_positional
-            raise UsageError(
-                f"{name.lstrip('-').upper() if placed else name} is missing. See publius {arguments[0]} --help."
-            ) from None
         said = " ".join(str(error).split()).replace(_STANDARD, "-")
+        if isinstance(error, MissingArgumentError) and error.argument is not None:
+            name, placed = error.argument.name, error.argument.field_info.is_positional
+            said = f"{name.lstrip('-').upper() if placed else name} is missing."
+            if error.keyword is not None:
+                said = f"{name} takes a value: {name} {_value(name, error.argument.parameter.metavar or 'STR')}."
+        elif isinstance(error, UnusedCliTokensError):
+            surplus = how_many(len(error.unused_tokens or ()), "argument")
+            said = f"{surplus} too many: values of a list are separated by commas, A,B."
         raise UsageError(f"{said} See publius {arguments[0]} --help.") from None

@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from publius.cli import console
+from publius.cli.parsing import AsRead, ByAuthors, Folder, Json, flat
 from publius.settings import Leaving, People, Reading, Run
 
 if TYPE_CHECKING:
@@ -19,22 +23,28 @@ _ROWS = 4
 """Labels that are shown; the others are in labels.csv."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The options that ``label`` and ``obfuscate`` share."""
+
+    output: Folder | None = None
+    """New folder for the release, or - for rows alone."""
+    documents_per_author: int | None = None
+    """The most of an author that leave."""
+    json: Json = False
+    leaving: Annotated[Leaving, flat("Leaving")] = Leaving()
+    people: ByAuthors = People()
+    reading: AsRead = Reading()
+    run: Annotated[Run, flat("Run")] = Run()
+
+
+Releasing = Annotated[Asked, Parameter(name="*")]
+
+
 def released(
-    files: list[str],
-    mechanism: Mechanism,
-    output: str | None,
-    *,
-    reading: Reading,
-    people: People,
-    leaving: Leaving,
-    run: Run,
-    documents_per_author: int | None,
-    known: Callable[[str], tuple[int, int]] | None,
-    json: bool,
-    by: str = "this classifier",
-    field: str | None = None,
-    labels_after_texts: bool = False,
-) -> None:
+    files: str | list[str], mechanism: Mechanism, asked: Asked, known: Callable[[str], tuple[int, int]], *,
+    by: str = "this classifier", field: str | None = None, labels_after_texts: bool = False,
+) -> None:  # fmt: skip
     """Release the documents of ``files`` and print what came of it."""
     from publius.documents.corpus import open_corpus
     from publius.documents.inspection import look
@@ -42,6 +52,7 @@ def released(
     from publius.files import check_new_folder, remove_leftovers
     from publius.releases.run import check_run, protect_corpus
 
+    output, leaving, run, c = asked.output, asked.leaving, asked.run, asked.documents_per_author
     if output is None:
         raise UsageError("where to? --output DIR, or --output - for rows alone")
     if output == "-":
@@ -49,44 +60,28 @@ def released(
             raise UsageError("--output - writes JSON lines, all at once: leave out --format and --resume")
     elif not run.resume:
         check_new_folder(output)
-    limited = documents_per_author is not None
-    check_run(mechanism, leaving, limited=limited, c=documents_per_author, ledger=leaving.ledger is not None)
+    check_run(mechanism, leaving, c, ledger=leaving.ledger is not None)
     corpus = open_corpus(
-        files if len(files) > 1 else files[0],
-        reading,
-        id_field=leaving.id_field if leaving.ids else None,
-        author_field=people.author_field,
-        no_author=people.no_author,
-        fields=leaving.keep,
-    )
+        files, asked.reading, id_field=leaving.id_field if leaving.ids else None,
+        author_field=asked.people.author_field, no_author=asked.people.no_author, fields=leaving.keep,
+    )  # fmt: skip
     for line in console.watched(look, corpus, known if field is None else None, by=by):
         console.note(line)
-    if field is not None and known is not None:
-        undeclared = sum(not known(value)[1] for value, _ in corpus.texts())
-        if undeclared:
-            console.note(f"{how_many(undeclared, 'document')} of an undeclared {field}: counted as other.")
+    if field is not None and (undeclared := sum(not known(value)[1] for value, _ in corpus.texts())):
+        console.note(f"{how_many(undeclared, 'document')} of an undeclared {field}: counted as other.")
 
     def work(folder: Path) -> Result:
         return console.watched(
-            protect_corpus,
-            corpus,
-            mechanism,
-            folder,
-            run=run,
-            leaving=leaving,
-            documents_per_author=documents_per_author,
-            field=field,
-            labels_after_texts=labels_after_texts,
-            noted=output != "-",
-        )
+            protect_corpus, corpus, mechanism, folder, run=run, leaving=leaving, documents_per_author=c, field=field,
+            labels_after_texts=labels_after_texts, noted=output != "-",
+        )  # fmt: skip
 
     if output == "-":
         with tempfile.TemporaryDirectory() as place:
-            found = work(Path(place, "release"))
-            _copy_rows(found.folder)
+            _copy_rows(work(Path(place, "release")).folder)
         return
     remove_leftovers(output)
-    _print(work(Path(output)), output, json=json)
+    _print(work(Path(output)), output, json=asked.json)
 
 
 def _copy_rows(folder: Path) -> None:

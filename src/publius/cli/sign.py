@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
-from publius.cli.parsing import File, flat
+from publius.cli import console
+from publius.cli.parsing import AsRead, ByAuthors, File, Folder, Json
 from publius.settings import People, Reading
 
 
@@ -19,9 +19,9 @@ def sign(
     contact: str | None = None,
     review: str | None = None,
     texts: File | None = None,
-    evaluation: File | None = None,
-    reading: Annotated[Reading, flat("Reading")] = Reading(),
-    people: Annotated[People, flat("People")] = People(),
+    evaluation: Folder | None = None,
+    reading: AsRead = Reading(),
+    people: ByAuthors = People(),
 ) -> None:
     """Write the page to sign for a release.
 
@@ -30,9 +30,9 @@ def sign(
     release
         Folder of a release that was made here.
     output
-        The curator's page (HTML), which stays with the curator.
+        The curator's page (HTML): a new file.
     public_page
-        A page for recipients: nothing counted in the private file.
+        One for recipients: nothing of the private file.
     purpose
         What the release may be used for.
     recipient
@@ -40,33 +40,28 @@ def sign(
     contact
         Whom recipients may ask.
     review
-        When to look at it again.
+        When to look at it again, YYYY-MM-DD.
     texts
-        The private file: counts authors and small cells, for the curator only.
+        Private file: authors and small cells, for you.
     evaluation
-        Folder of publius evaluate, at the epsilon of the release.
+        Of publius evaluate, at the release's epsilon.
     """
-    from publius.cli import console
     from publius.releases.sign import sign as write
 
+    typed = {"purpose": purpose, "recipient": recipient, "contact": contact, "review": review}
     console.watched(
-        write, release, output, texts=texts, reading=reading, people=people, evaluation=evaluation, purpose=purpose,
-        recipient=recipient, contact=contact, review=review, public_page=public_page,
+        write, release, output, texts=texts, reading=reading, people=people, evaluation=evaluation,
+        public_page=public_page, **typed,
     )  # fmt: skip
-    missing = [
-        f"--{name}"
-        for name, value in (("purpose", purpose), ("recipient", recipient), ("contact", contact), ("review", review))
-        if not value
-    ]
     console.say(f"Page to sign: {output} (for you only).")
     if public_page is not None:
         console.say(f"Page for recipients: {public_page}.")
-    if missing:
+    if missing := [f"--{name}" for name, value in typed.items() if not value]:
         console.note(f"To be completed: {', '.join(missing)}.")
     console.say(f"Check: publius verify {release} {output}")
 
 
-def verify(release: File, page: File | None = None, *, json: bool = False) -> int | None:
+def verify(release: File, page: File | None = None, *, json: Json = False) -> int | None:
     """Check that a release and its page belong together.
 
     Exit 0: whole, and the page is its own. 1: the page is of another release, or was changed. 65: the folder was changed.
@@ -77,10 +72,7 @@ def verify(release: File, page: File | None = None, *, json: bool = False) -> in
         Folder of a release.
     page
         A page that publius sign has written.
-    json
-        Print one JSON object.
     """
-    from publius.cli import console
     from publius.releases.sign import verify as check
 
     found = check(release, page)

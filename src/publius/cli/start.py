@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from publius.cli.parsing import File, flat
+from publius.cli import console
+from publius.cli.parsing import AsRead, Documents, File, Folder, Json
 from publius.errors import UsageError
 from publius.settings import Reading
 
@@ -21,10 +22,10 @@ _DEMOS = {
 
 
 def start(
-    file: File | None = None,
+    file: Documents | None = None,
     *,
-    output: Path,
-    public: str | None = None,
+    output: Folder,
+    public: File | None = None,
     release: Literal["summary", "labels", "words"] | None = None,
     author_field: str | None = None,
     by: str | None = None,
@@ -39,8 +40,8 @@ def start(
     answers: Path | None = None,
     demo: bool = False,
     yes: bool = False,
-    json: bool = False,
-    reading: Annotated[Reading, flat("Reading")] = Reading(),
+    json: Json = False,
+    reading: AsRead = Reading(),
 ) -> None:
     """A guided path: look, choose, release, page.
 
@@ -48,24 +49,22 @@ def start(
 
     Parameters
     ----------
-    file
-        File or folder of texts to release.
     output
-        New folder for the release, the pages and the answers.
+        New folder for release, pages and answers.
     public
-        Public texts of the same kind, with labels or authors.
+        Public texts of the same kind: labels or authors.
     release
         What readers need: summary, labels or words.
     author_field
         Column that names the author.
     by
-        Groups of a summary, as FIELD=V1,V2; several with ; between.
+        Groups of a summary; several with ; between.
     labels
         Names of labels, separated by commas.
     label_field
         Column of labels in the public texts.
     epsilon
-        Epsilon. Default: 1 an author, 5 a label, 10 for words.
+        Default: 1 an author, 5 a label, 10 for words.
     length
         Words of a bag. Default: 40.
     purpose
@@ -75,22 +74,19 @@ def start(
     contact
         For the page: whom to ask.
     review
-        For the page: when to look again.
+        For the page: when to look again, YYYY-MM-DD.
     answers
         Answers of an earlier run (answers.json).
     demo
         Use packaged texts, or answers that are made up.
     yes
         Take every proposal; what has none must be given.
-    json
-        Print one JSON object at the end.
     """
-    from publius.cli import console
     from publius.files.folders import check_new_folder, make_parents
     from publius.start import questions, steps
     from publius.start.answers import Answers
 
-    check_new_folder(output)
+    target = check_new_folder(output)
     say = console.note if json else console.say
     given: dict[str, Any] = {
         "public": public, "release": release, "text_field": reading.text_field, "author_field": author_field, "by": by,
@@ -100,9 +96,9 @@ def start(
     if demo:
         kind = release or "summary"
         say(_DEMOS[kind])
-        made = _demo(kind, output)
+        made = _demo(kind, target)
         given.update({name: value for name, value in made.items() if given.get(name) is None})
-        file, output, yes = str(output / "texts.jsonl"), output / "result", True
+        file, target, yes = str(target / "texts.jsonl"), target / "result", True
     if answers is not None:
         before = Answers.load(answers)
         file = file or before.file
@@ -110,11 +106,11 @@ def start(
     if file is None:
         raise UsageError("which texts? publius start FILE --output DIR, or publius start --demo --output DIR")
     known = Answers(file=file, **given)
-    columns = steps.look(known, reading)
+    columns, likely = steps.look(known, reading)
     ask = None if yes or not sys.stdin.isatty() else _ask
-    complete = questions.filled(known, columns, ask)
-    make_parents(output.parent)
-    made_here = console.watched(steps.run, complete, output, say, reading)
+    complete = questions.filled(known, columns, ask, likely)
+    make_parents(target.parent)
+    made_here = console.watched(steps.run, complete, target, say, reading)
     if json:
         places = ("release", "page", "recipients", "evaluation")
         console.as_json(
@@ -124,24 +120,24 @@ def start(
 
 def _ask(question: Question) -> str:
     """One answer from the terminal; asked again while it is none."""
-    from publius.cli import console
-
     if question.help:
         console.note(question.help)
-    proposal = f" [{question.default}]" if question.default else ""
+    taken = question.default if question.default is not None else question.likely
+    proposal = f" [{taken}]" if taken else ""
     choices = f" ({', '.join(question.choices)})" if question.choices else ""
     while True:
         console.err().print(f"{question.text}{choices}{proposal} ", end="")
         typed = sys.stdin.readline()
         if not typed:
             raise UsageError("no answer: give the options, or --yes")
-        value = typed.strip() or question.default
-        if value is None:
-            continue
+        value = typed.strip() or taken
         try:
+            if value is None:
+                raise UsageError(f"name one{' of these columns' if choices else ''}: nothing is proposed here")
             question.parse(value)
         except UsageError as error:
             console.note(str(error))
+            choices = ""
             continue
         return value
 
@@ -155,12 +151,8 @@ def _demo(kind: str, output: Path) -> dict[str, str | float | None]:
     make_parents(output)
     if kind == "summary":
         write_rows(output / "texts.jsonl", samples.made_answers())
-        return {
-            "release": kind,
-            "author_field": "author",
-            "by": f"district={','.join(samples.DISTRICTS)}",
-            "epsilon": 1.0,
-        }
+        by = f"district={','.join(samples.DISTRICTS)}"
+        return {"release": kind, "author_field": "author", "by": by, "epsilon": 1.0}
     private, public = samples.split_books()
     write_rows(output / "texts.jsonl", private)
     write_rows(output / "public.jsonl", public)

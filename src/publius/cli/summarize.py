@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from publius.cli import console
-from publius.cli.parsing import File, flat
+from publius.cli.parsing import AsRead, ByAuthors, Documents, Folder, Json, More, files_of
+from publius.errors import UsageError
 from publius.settings import People, Reading
 
 if TYPE_CHECKING:
@@ -16,12 +19,12 @@ _ROWS = 5
 
 
 def summarize(
-    file: File | None = None,
-    *more: File,
+    file: Documents | None = None,
+    *more: More,
     classifier: str | None = None,
     by: tuple[str, ...] = (),
     epsilon: str = "1",
-    output: File | None = None,
+    output: Folder | None = None,
     documents_per_author: int = 1,
     compare: str | None = None,
     ask: str | None = None,
@@ -32,18 +35,14 @@ def summarize(
     force: bool = False,
     ledger: str | None = None,
     workers: int | None = None,
-    json: bool = False,
-    reading: Annotated[Reading, flat("Reading")] = Reading(),
-    people: Annotated[People, flat("People")] = People(),
+    json: Json = False,
+    reading: AsRead = Reading(),
+    people: ByAuthors = People(),
 ) -> None:
     """Release what a collection says: counts, each author protected.
 
     Parameters
     ----------
-    file
-        File or folder of documents, or -.
-    more
-        Further files, read after it.
     classifier
         Stored, or python:MODULE:NAME. Default: subjects.
     by
@@ -53,13 +52,13 @@ def summarize(
     output
         New folder for the summary.
     documents_per_author
-        Documents of an author that count, at most.
+        How many of an author count.
     compare
         Earlier summary, or file of public texts.
     ask
         Statements, @FILE: how many authors wrote so.
     statements_per_author
-        Statements an author counts for, at most.
+        How many an author counts for.
     share
         Of epsilon: totals=0.2,topics=0.5,subjects=0.3.
     synthetic
@@ -72,12 +71,7 @@ def summarize(
         Charge each author's account in this ledger.
     workers
         Processes. Default: one per CPU.
-    json
-        Print the result as JSON.
     """
-    from pathlib import Path
-
-    from publius.errors import UsageError
     from publius.files.value_list import value_list
     from publius.summaries.summary import Summary, check_authors
 
@@ -99,10 +93,11 @@ def summarize(
     from publius.documents.inspection import look
     from publius.files import remove_leftovers
     from publius.privacy.ledger import Ledger
+    from publius.start.steps import beforehand
     from publius.summaries.run import summarize_corpus
 
     corpus = open_corpus(
-        [file, *more] if more else file, reading, author_field=people.author_field, no_author=people.no_author,
+        files_of(file, more, by[-1] if by else None), reading, author_field=people.author_field, no_author=people.no_author,
         fields=[field.name for field in summary.groups.fields],
     )  # fmt: skip
     check_authors(corpus)
@@ -110,7 +105,8 @@ def summarize(
     counts = summary.classifier or summary.subjects
     for line in console.watched(look, corpus, None if counts is None else counts.known):
         console.note(line)
-    _say_beforehand(summary)
+    for line in beforehand(summary):
+        console.note(line)
     found = console.watched(
         summarize_corpus, corpus, summary, Path(output), compare=compare, reading=reading, synthetic=synthetic,
         force=force, ledger=None if ledger is None else Ledger(ledger), workers=workers,
@@ -118,17 +114,7 @@ def summarize(
     _print(found, output, json=json)
 
 
-def _say_beforehand(summary: Summary) -> None:
-    """How large a count can be told from none: before anything is spent, on standard error."""
-    from publius.summaries.accuracy import expected
-
-    found = ", ".join(f"{each.told:,} ({each.table})" for each in expected(summary))
-    console.note(f"Counts that can be told from none begin at {found}.")
-
-
 def _say_accuracy(summary: Summary, *, json: bool) -> None:
-    from dataclasses import asdict
-
     from publius.summaries.accuracy import expected
 
     found = expected(summary)

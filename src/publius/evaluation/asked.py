@@ -15,7 +15,7 @@ class Tried(Words):
     mechanism: str = "laplace"
     """Kernels, as laplace,exponential."""
     unknown: UnknownPolicy | None = None  # type: ignore[assignment]
-    """Words without a vector. Default: unk; the paper: keep."""
+    """unk, drop, reject, keep (the paper's). Default: unk."""
     length: str | int | None = None
     """Words per bag, or shortest. Default: 40."""
     draws: int = 1

@@ -164,9 +164,8 @@ def protect_corpus(
         from publius.privacy.ledger import Ledger
 
         ledger = Ledger(leaving.ledger)
-    limited = documents_per_author is not None
-    check_run(mechanism, leaving, limited=limited, c=documents_per_author, ledger=ledger is not None)
-    if (limited or ledger is not None) and corpus.plan.author is None and not corpus.plan.own:
+    check_run(mechanism, leaving, documents_per_author, ledger=ledger is not None)
+    if (documents_per_author is not None or ledger is not None) and corpus.plan.author is None and not corpus.plan.own:
         raise UsageError(
             f"{'--ledger' if ledger is not None else '--documents-per-author'} needs --author-field: the column that "
             "names who wrote each document, or id where each document is its own author"
@@ -210,15 +209,13 @@ def protect_corpus(
         )
 
 
-def check_run(
-    mechanism: Mechanism, leaving: Leaving, *, limited: bool = False, c: int | None = None, ledger: bool = False
-) -> None:
+def check_run(mechanism: Mechanism, leaving: Leaving, c: int | None = None, *, ledger: bool = False) -> None:
     """Refuse what no release may be, from public numbers alone."""
     if leaving.seed is not None and not leaving.experiment:
         raise UsageError(
             "a release has no seed, since whoever knows it takes the noise away: --seed needs --experiment"
         )
-    if limited and (c is None or c < 1):
+    if c is not None and c < 1:
         raise UsageError(f"--documents-per-author must be at least 1, not {c}")
     if leaving.experiment:
         if ledger:

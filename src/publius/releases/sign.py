@@ -6,11 +6,13 @@ its manifest, which holds those of all other files. Statements of a manifest are
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -27,7 +29,7 @@ from publius.settings import AUTHORS_AT_LEAST, People, Reading
 from publius.text.author_names import author_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from publius.classifiers.classifier import Classifier
     from publius.documents.corpus import Corpus
@@ -117,18 +119,19 @@ def sign(
 
     Raises:
         PolicyError: a release that was not made here or was changed, or an evaluation of private texts as they are.
-        UsageError: a page inside of the folder, which holds exactly what was drawn.
+        UsageError: a page inside of the folder, which holds exactly what was drawn, or one that is there already; what
+            `check_typed` refuses.
         DataError: an evaluation of another mechanism, length or epsilon; a file that has fewer documents than rows left.
     """
     typed = {"purpose": purpose, "recipient": recipient, "contact": contact, "review": review}
-    for name, said in typed.items():
-        if said is not None and len(said) > _TYPED:
-            raise UsageError(f"--{name} has {len(said)} characters: at most {_TYPED} fit the printed side")
+    check_typed(typed)
     manifest = made_here(release)
     folder = Path(os.path.realpath(release))
     for page in [output] if public_page is None else [output, public_page]:
         if Path(os.path.realpath(page)).is_relative_to(folder):
             raise UsageError(f"{shown(page)} lies in the release, which is whole as it is: write the page beside it")
+        if os.path.lexists(page):  # it may be signed
+            raise UsageError(f"{shown(page)} is there already: name a new file, or remove it")
     if public_page is not None and os.path.realpath(public_page) == os.path.realpath(output):
         raise UsageError("--output and --public-page are two pages: give them two names")
     found = None if evaluation is None else _evaluation(Path(evaluation), manifest)
@@ -145,6 +148,18 @@ def sign(
         write_page(public_page, "release.html", facts | {"signed": signed | hidden})
         note(read_bytes_limited(public_page))
     return manifest
+
+
+def check_typed(typed: Mapping[str, str | None]) -> None:
+    """`UsageError` for what is too long for a printed side, and for a review that is no date YYYY-MM-DD."""
+    for name, said in typed.items():
+        if said is not None and len(said) > _TYPED:
+            raise UsageError(f"--{name} has {len(said)} characters: at most {_TYPED} fit the printed side")
+    if review := typed.get("review"):
+        with contextlib.suppress(ValueError):
+            if date.fromisoformat(review).isoformat() == review:
+                return
+        raise UsageError(f"--review is a date as 2027-12-31, not {review!r:.40}")
 
 
 @final

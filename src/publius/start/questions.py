@@ -16,13 +16,17 @@ DEFAULTS: Final = {"summary": 1.0, "labels": 5.0, "words": 10.0}
 @final
 @dataclass(frozen=True)
 class Question:
-    """One question: the answer it fills, its text, what may be answered, and the proposal (None: must be typed)."""
+    """One question: the answer it fills, its text, what may be answered, and the proposal (None: must be typed).
+
+    What is ``likely`` stands in cells, so a person must confirm it: nothing takes it unasked.
+    """
 
     name: str
     text: str
     default: str | None = None
     choices: tuple[str, ...] = ()
     help: str = ""
+    likely: str | None = None
 
     def parse(self, typed: str) -> Any:
         """The value of what was typed; `UsageError` with the choices or the form for anything else."""
@@ -46,17 +50,19 @@ def _number(value: str, kind: Callable[[str], Any]) -> Any:
     return number
 
 
-def open_questions(answers: Answers, columns: Sequence[str], asked: Sequence[str] = ()) -> Iterator[Question]:
+def open_questions(
+    answers: Answers, columns: Sequence[str], asked: Sequence[str] = (), likely: str | None = None
+) -> Iterator[Question]:
     """The questions that are still open, in order; answering the first may change the rest.
 
-    ``asked`` are those that were answered with nothing. `UsageError` never: a missing column is asked for.
+    ``asked`` are those that were answered with nothing, ``likely`` is a column that may hold the texts.
     """
-    for question in _of(answers, tuple(columns)):
+    for question in _of(answers, tuple(columns), likely):
         if getattr(answers, question.name) is None and question.name not in asked:
             yield question
 
 
-def _of(answers: Answers, columns: tuple[str, ...]) -> Iterator[Question]:
+def _of(answers: Answers, columns: tuple[str, ...], likely: str | None) -> Iterator[Question]:
     yield Question(
         "release", "What do readers need: the summary of the collection, labels for each document, or words?",
         "summary", ("summary", "labels", "words"),
@@ -64,7 +70,7 @@ def _of(answers: Answers, columns: tuple[str, ...]) -> Iterator[Question]:
         "hide a text from somebody who holds it",
     )  # fmt: skip
     if columns and "text" not in columns and len(columns) > 1:
-        yield Question("text_field", "Which column holds the texts?", None, columns)
+        yield Question("text_field", "Which column holds the texts?", None, columns, likely=likely)
     if answers.release == "summary" or answers.author_field is not None:
         yield Question("author_field", "Which column names the author?", _proposed(columns), columns)
     if answers.release == "summary":
@@ -91,13 +97,15 @@ def _proposed(columns: Sequence[str]) -> str | None:
     return next((name for name in ("author", "author_id", "ResponseId", "respondent") if name in columns), None)
 
 
-def filled(answers: Answers, columns: Sequence[str], ask: Callable[[Question], str] | None) -> Answers:
+def filled(
+    answers: Answers, columns: Sequence[str], ask: Callable[[Question], str] | None, likely: str | None = None
+) -> Answers:
     """``answers`` with every question answered, by ``ask`` or, without it, by the proposals.
 
     `UsageError` that names the option and the columns where nobody answers and nothing is proposed.
     """
     asked: list[str] = []
-    while (question := next(open_questions(answers, columns, asked), None)) is not None:
+    while (question := next(open_questions(answers, columns, asked, likely), None)) is not None:
         if ask is not None:
             typed = ask(question)
         elif question.default is not None:
@@ -105,7 +113,8 @@ def filled(answers: Answers, columns: Sequence[str], ask: Callable[[Question], s
         else:
             flag = "--" + question.name.replace("_", "-")
             found = f" Columns: {', '.join(columns)}." if question.choices == tuple(columns) and columns else ""
-            raise UsageError(f"{question.text.rstrip('?')}: give {flag}.{found}")
+            such = f", such as {question.likely}" if question.likely else ""
+            raise UsageError(f"{question.text.rstrip('?')}: give {flag}{such}.{found}")
         value = question.parse(typed)
         if value is None:
             asked.append(question.name)

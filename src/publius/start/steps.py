@@ -9,9 +9,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from publius.errors import UsageError
+from publius.errors import UsageError, how_many
 from publius.files.progress import stage
 from publius.settings import Leaving, People, Reading
 from publius.start.answers import Answers
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
     from publius.documents.corpus import Corpus
     from publius.mechanisms.mechanism import Mechanism
+    from publius.summaries.summary import Summary
 
 Said = Callable[[str], object]
+Known = Callable[[str], tuple[int, int]] | None
 RELEASE: Final = "release"
 PAGE: Final = "page.html"
 RECIPIENTS: Final = "recipients.html"
 EVALUATION: Final = "evaluation"
+ABOUT: Final = ("purpose", "recipient", "contact", "review")
 _SHOWN: Final = 70
 
 
@@ -40,33 +43,37 @@ class Made:
     evaluation: Path | None = None
 
 
-def look(answers: Answers, reading: Reading = Reading()) -> tuple[str, ...]:
-    """The columns of the file; none for plain texts. Raises what reading raises, but for the column of texts."""
+def look(answers: Answers, reading: Reading = Reading()) -> tuple[tuple[str, ...], str | None]:
+    """The columns of the file, none for plain texts, and the one with the longest values where none is called text."""
     from publius.documents.sources import Source, tables_of
 
-    return tuple(dict.fromkeys(name for table in tables_of(Source(answers.file), reading) for name in table.columns))
+    tables = tables_of(Source(answers.file), reading)
+    columns = tuple(dict.fromkeys(name for table in tables for name in table.columns))
+    return columns, tables[0].longest() if len(columns) > 1 and "text" not in columns else None
 
 
 def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()) -> Made:
     """Take all steps for complete ``answers`` into the new folder ``output``; errors are those of the steps."""
     from publius.files.folders import new_folder
+    from publius.releases.sign import check_typed
 
     if answers.release is None or answers.epsilon is None:
         raise UsageError("what do readers need? --release summary, labels or words")
+    check_typed({name: getattr(answers, name) for name in ABOUT})
     reading = replace(reading, text_field=answers.text_field)
     with new_folder(output, owner_only=True) as work:  # all of it or nothing
         answers.save(work)
         corpus = _corpus(answers, reading)
-        said(f"{corpus.count():,} texts to release, from {Path(answers.file).name}.")
         evaluation = None
         if answers.release == "summary":
             _summary(answers, corpus, work / RELEASE, said)
         else:
-            mechanism = _mechanism(answers, said, work / RELEASE)
+            mechanism, known = _mechanism(answers, said, work / RELEASE)
+            _look(answers, corpus, known, said)
             if answers.release == "words" and answers.public is not None:
                 evaluation = work / EVALUATION
                 _evaluate(answers, reading, evaluation, said)
-            _rows(answers, corpus, mechanism, work / RELEASE, said)
+            _rows(corpus, mechanism, work / RELEASE, said)
         _signed(answers, work, evaluation)
     made = Made(output / RELEASE, output / PAGE, output / RECIPIENTS, output / EVALUATION if evaluation else None)
     said(f"Release: {made.release}. To sign: {made.page}. For recipients: {made.recipients}.")
@@ -84,6 +91,49 @@ def _groups(answers: Answers) -> list[str]:
     return [part.strip() for part in (answers.by or "").split(";") if part.strip()]
 
 
+def _look(answers: Answers, corpus: Corpus, known: Known, said: Said) -> None:
+    """What ``label`` and ``inspect`` say of a file, before anything is spent."""
+    from publius.documents.inspection import inspect, look
+    from publius.files.value_list import value_list
+
+    pairs = [each.partition("=") for each in _groups(answers)]
+    by = {name.strip(): value_list(values, "--by") for name, _, values in pairs}
+    with stage("looking"):
+        lines = look(corpus, known, by="these word vectors" if answers.release == "words" else "this classifier")
+        notes = inspect(answers.file, corpus.tables[0].reading, author_field=answers.author_field, by=by).notes
+    told = [f"{each.what}: {each.count:,}" + f" ({each.where})" * bool(each.where) for each in notes]
+    for line in dict.fromkeys([*lines, *told]):
+        said(line)
+
+
+def beforehand(summary: Summary) -> list[str]:
+    """How many documents a count needs to be seen, and what would need fewer: public numbers, before anything is spent."""
+    from publius.summaries.accuracy import expected
+    from publius.summaries.summary import Summary
+    from publius.summaries.tables import shares_of
+
+    grouped, c = summary.groups.size > 1, summary.documents_per_author
+    topic = "subject" if summary.classifier is summary.subjects else "topic"
+    named = {
+        "totals": "a group of {:,} documents", "subjects": "a subject of {:,}", "statements": "a statement of {:,} authors",
+        "topics": f"a {topic}{' in a group' * grouped} of {{:,}}",
+    }  # fmt: skip
+
+    def seen(asked: Summary) -> dict[str, str]:
+        return {str(each.table): named[each.table].format(each.told) for each in expected(asked)}
+
+    each_author = f"{how_many(c, 'document')} of an author {'counts' if c == 1 else 'count'}"
+    lines = [f"To be seen in the noise, at least: {', '.join(seen(summary).values())} ({each_author})."]
+    if summary.shares == shares_of(None, tuple(summary.shares)) and not summary.statements and summary.subjects:
+        given = summary.classifier if summary.classifier is not summary.subjects else None
+        shared: dict[str, Any] = {"documents_per_author": c, "subjects": summary.subjects}
+        fewer = [f"without --by {seen(Summary(given, summary.epsilon, **shared))['subjects']}"] if grouped else []
+        stronger = Summary(given, 3 * summary.epsilon, by=summary.groups, **shared)
+        fewer.append(f"with epsilon {float(stronger.epsilon):g} {seen(stronger)['subjects']}")
+        lines.append(f"Fewer are enough: {'; '.join(fewer)}.")
+    return lines
+
+
 def _summary(answers: Answers, corpus: Corpus, folder: Path, said: Said) -> None:
     from publius.privacy.promise import meaning
     from publius.releases.release import read_release
@@ -92,6 +142,10 @@ def _summary(answers: Answers, corpus: Corpus, folder: Path, said: Said) -> None
 
     classifier = _classifier(answers, said, folder) if answers.labels or answers.label_field else None
     summary = Summary(classifier, epsilon=answers.epsilon or 1.0, by=_groups(answers))
+    counts = summary.classifier or summary.subjects
+    _look(answers, corpus, None if counts is None else counts.known, said)
+    for line in beforehand(summary):
+        said(line)
     with stage("summarizing"):
         found = summarize_corpus(corpus, summary, folder)
     said(
@@ -104,17 +158,19 @@ def _summary(answers: Answers, corpus: Corpus, folder: Path, said: Said) -> None
     said(meaning(found.manifest))
 
 
-def _mechanism(answers: Answers, said: Said, folder: Path) -> Mechanism:
+def _mechanism(answers: Answers, said: Said, folder: Path) -> tuple[Mechanism, Known]:
     if answers.release == "labels":
         from publius.mechanisms.randomized_response import RandomizedResponse
 
-        return RandomizedResponse(_classifier(answers, said, folder), answers.epsilon or 5.0)
+        classifier = _classifier(answers, said, folder)
+        return RandomizedResponse(classifier, answers.epsilon or 5.0), classifier.known
     from publius.embeddings.embeddings import Embeddings
     from publius.mechanisms.lifted import Lifted
     from publius.mechanisms.registry import make_kernel
 
     kernel = make_kernel("laplace", Embeddings.load(), epsilon=answers.epsilon or 10.0)
-    return Lifted(kernel, answers.length or 40)
+    lifted = Lifted(kernel, answers.length or 40)
+    return lifted, lifted.known
 
 
 def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
@@ -148,7 +204,7 @@ def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
     return Names(value_list(answers.labels, "--labels"), load_encoder())
 
 
-def _rows(answers: Answers, corpus: Corpus, mechanism: Mechanism, folder: Path, said: Said) -> None:
+def _rows(corpus: Corpus, mechanism: Mechanism, folder: Path, said: Said) -> None:
     from publius.privacy.promise import meaning
     from publius.releases.release import read_release
     from publius.releases.run import protect_corpus
@@ -182,7 +238,7 @@ def _evaluate(answers: Answers, reading: Reading, folder: Path, said: Said) -> N
 def _signed(answers: Answers, work: Path, evaluation: Path | None) -> None:
     from publius.releases.sign import sign
 
-    about = {name: getattr(answers, name) for name in ("purpose", "recipient", "contact", "review")}
+    about = {name: getattr(answers, name) for name in ABOUT}
     sign(work / RELEASE, work / PAGE, evaluation=evaluation, public_page=work / RECIPIENTS, **about)
 
 

@@ -15,7 +15,6 @@ from publius.start.questions import Question, open_questions
 from publius.web.state import Job, State
 
 FIRST: Final = {"file": "", "public": "", "output": "release"}
-ABOUT: Final = ("purpose", "recipient", "contact", "review")
 _KINDS: Final = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx", ".txt", ".json")
 _LISTED: Final = 200
 
@@ -24,7 +23,7 @@ def form(state: State, asked: Mapping[str, str]) -> dict[str, Any]:
     """The files there are, the questions with what was answered, and the job that runs or ran."""
     facts: dict[str, Any] = {
         "files": _files(state.folder), "questions": [], "ready": False, "job": state.job, "error": None,
-        "progress": state.job.watch.record() if state.job else None, "about": ABOUT,
+        "progress": state.job.watch.record() if state.job else None, "about": steps.ABOUT,
     }  # fmt: skip
     if state.job is None and asked["file"].strip():
         try:
@@ -40,11 +39,11 @@ def form(state: State, asked: Mapping[str, str]) -> dict[str, Any]:
 def asked_of(state: State, asked: Mapping[str, str]) -> tuple[list[tuple[Question, str, str | None]], list[Question]]:
     """Each question with its value and what is wrong with it, and those that still need an answer."""
     answers = _files_of(state, asked)
-    columns = steps.look(answers)
+    columns, likely = steps.look(answers)
     skipped: list[str] = []
     found: list[tuple[Question, str, str | None]] = []
     needed: list[Question] = []
-    while (question := next(open_questions(answers, columns, skipped), None)) is not None:
+    while (question := next(open_questions(answers, columns, skipped, likely), None)) is not None:
         default = question.default or ""
         typed = asked.get(f"q-{question.name}", default).strip()
         if question.choices and typed not in question.choices:
@@ -75,7 +74,7 @@ def begin(state: State, asked: Mapping[str, str]) -> None:
     answers = _files_of(state, asked)
     for question, typed, _ in questions:
         setattr(answers, question.name, question.parse(typed) if typed else None)
-    for name in ABOUT:
+    for name in steps.ABOUT:
         setattr(answers, name, asked.get(f"q-{name}", "").strip() or None)
     output = _path(state, asked.get("output", "").strip() or FIRST["output"])
     check_new_folder(output)
