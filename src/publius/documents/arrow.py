@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, final
 
 from publius.documents.document import Document, Plan, check_columns, pick, text_column
@@ -25,10 +24,7 @@ def arrow() -> Any:
 class Arrow(Table):
     """A Parquet or Arrow file."""
 
-    def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
-        super().__init__(path, name, reading)
-        self.kind = kind
-        self.encoding = "utf-8"
+    encoding = "utf-8"
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from publius.documents.document import (
 from publius.documents.sources import Source, tables_of
 from publius.documents.tables import Chunk, Table
 from publius.errors import DataError
-from publius.files.paths import os_errors
+from publius.files.reading import files_sha256
 from publius.files.value_list import value_list
 from publius.settings import Reading
 from publius.text.author_names import author_key
@@ -152,7 +152,7 @@ class Corpus:
 
     def digests(self) -> tuple[str, ...]:
         """SHA-256 of each file."""
-        return tuple(_digest(path) for path in dict.fromkeys(table.path for table in self.tables))
+        return tuple(files_sha256([path]) for path in dict.fromkeys(table.path for table in self.tables))
 
     def fingerprint(self, key: bytes) -> str:
         """A keyed digest of the files and of how they are read, by which an interrupted run knows its input again."""
@@ -199,11 +199,6 @@ def _named_in(table: Table, several: bool) -> Iterator[None]:
             way_out = "Where not all hold documents, name the files or folders that do, or add --subfolders."
             error.args = (f"{table.name}: {error} {way_out}",)
         raise
-
-
-def _digest(path: Path) -> str:
-    with os_errors("read", path), path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def open_corpus(

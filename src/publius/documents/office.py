@@ -47,10 +47,6 @@ class SheetsError(DataError):
 class Office(Held):
     """A file of one document, or a mailbox."""
 
-    def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
-        super().__init__(path, name, reading)
-        self.kind = kind
-
     def load(self) -> list[dict[str, Any]]:
         """A document that cannot be read counts as an empty text, each mail of a mailbox by itself (rule 5)."""
         stem, reading = Path(self.name.strip("'\"")).stem, self.reading

@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -49,6 +49,9 @@ _KINDS: Final = {
     ".feather": "arrow", ".xlsx": "sheets", ".xlsm": "sheets", ".xlsb": "sheets", ".xls": "sheets", ".ods": "sheets",
     ".docx": "docx", ".pdf": "pdf", ".html": "html", ".htm": "html", ".eml": "eml", ".mbox": "mbox",
 }  # fmt: skip
+_MAGIC: Final = (
+    (b"%PDF", "pdf"), (b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"From ", "mbox"), (b"\xd0\xcf\x11\xe0", "sheets"),
+)  # fmt: skip
 _MAIL: Final = re.compile(
     r"(?:from|to|subject|date|received|return-path|delivered-to|mime-version): .*\r?\n[\w-]+:|received: ", re.IGNORECASE
 )
@@ -86,8 +89,7 @@ class Source:
         self._files = found = list[File]()
         for each in self.given:
             if _is_standard(each):
-                path = self._spooled(_standard_bytes())
-                found.append(File(path, "standard input", kind_of(path, "", lines=lines)))
+                found.append(self._spooled(_standard_bytes(), "standard input", lines=lines))
                 continue
             path = usable(Path(each).expanduser())
             with os_errors("open", each):
@@ -98,8 +100,7 @@ class Source:
                 found.append(File(path, shown(each), kind_of(path, str(each), lines=lines)))
             else:
                 with os_errors("read", each), path.open("rb") as stream:
-                    held = self._spooled(iter(lambda: stream.read(2**20), b""))
-                found.append(File(held, shown(each), kind_of(held, "", lines=lines)))
+                    found.append(self._spooled(iter(lambda: stream.read(2**20), b""), shown(each), lines=lines))
         return found
 
     def _in_folder(self, folder: Path, *, subfolders: bool) -> list[File]:
@@ -128,7 +129,7 @@ class Source:
             raise DataError(f"{shown(folder)} holds no file that is read, such as .txt, .docx, .pdf or .csv.{below}")
         return found
 
-    def _spooled(self, blocks: Iterable[bytes]) -> Path:
+    def _spooled(self, blocks: Iterable[bytes], name: str, *, lines: bool) -> File:
         if hasattr(os, "memfd_create"):
             held = os.memfd_create("documents", os.MFD_CLOEXEC)
             path = Path(f"/proc/{os.getpid()}/fd/{held}")
@@ -140,7 +141,7 @@ class Source:
         for block in blocks:
             while block:
                 block = block[os.write(held, block) :]
-        return path
+        return File(path, name, kind_of(path, "", lines=lines))
 
 
 def _is_standard(given: str | os.PathLike[str]) -> bool:
@@ -167,24 +168,17 @@ def kind_of(path: Path, name: str, *, lines: bool = False) -> str:
     if suffix in _NOT_READ:
         raise DataError(f"{shown(name)} is of a kind that is not read: save it as {_NOT_READ[suffix]}.")
     kind = _KINDS.get(suffix, "txt" if lines else None)
-    if kind not in (None, "json", "jsonl"):
-        return str(kind)
+    if kind and kind not in ("json", "jsonl"):
+        return kind
     head = head_of(path, LONGEST_TEXT if kind == "json" else HEAD)
     if not head:
         raise DataError(f"{shown(name) if name else 'the input'} is empty and holds no document.")
-    return kind_of_content(head, kind)
-
-
-def kind_of_content(head: bytes, named: str | None = None) -> str:
-    """The kind of what begins so; ``named`` json or jsonl are told apart."""
-    if named is None:
-        for mark, kind in ((b"%PDF", "pdf"), (b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"From ", "mbox")):
+    if kind is None:
+        for mark, told in _MAGIC:
             if head.startswith(mark):
-                return kind
+                return told
         if head.startswith(b"PK\3\4"):
             return "docx" if b"word/" in head else "sheets"
-        if head.startswith(b"\xd0\xcf\x11\xe0"):
-            return "sheets"
     whole = whole_encoding(head, Reading())
     text = (head.decode(whole, "ignore") if whole else decoded(head)).lstrip("\ufeff \t\r\n")
     if text.startswith("["):
@@ -192,9 +186,9 @@ def kind_of_content(head: bytes, named: str | None = None) -> str:
     if text.startswith("{"):
         first, _, rest = text.partition("\n")
         lines = bool(rest.strip()) and first.rstrip().endswith("}")
-        return "jsonl" if lines or named == "jsonl" or (named is None and len(head) == HEAD) else "json"
-    if named is not None:
-        return named
+        return "jsonl" if lines or kind == "jsonl" or (kind is None and len(head) == HEAD) else "json"
+    if kind is not None:
+        return kind
     if text[:200].lower().startswith(("<!doctype html", "<html")):
         return "html"
     if _MAIL.match(text):
@@ -214,22 +208,18 @@ def _is_table(text: str) -> bool:
     return named and ("text" in header or as_wide)
 
 
-_READERS: Final[dict[str, Callable[[Path, str, Reading], Table]]] = {
-    "jsonl": JsonLines, "json": Json, "csv": Separated, "txt": TextFile, "sheets": Workbook,
+_READERS: Final[dict[str, type[Table]]] = {
+    "jsonl": JsonLines, "json": Json, "csv": Separated, "txt": TextFile, "sheets": Workbook, "parquet": Arrow, "arrow": Arrow,
+    **dict.fromkeys(("docx", "pdf", "html", "eml", "mbox"), Office),
 }  # fmt: skip
 
 
 def tables_of(source: Source, reading: Reading) -> list[Table]:
-    """A table for each file, or for those files together that one reader takes."""
+    """A table for each file."""
     tables: list[Table] = []
     header_rows(reading)
-    for file in source.files(subfolders=reading.subfolders, lines=reading.lines):
-        kind = "csv" if file.kind == "txt" and reading.delimiter else file.kind
-        kind = "txt" if reading.lines and kind in ("csv", "txt") else kind
-        if kind in ("docx", "pdf", "html", "eml", "mbox"):
-            tables.append(Office(file.path, file.name, reading, kind))
-        elif kind in ("parquet", "arrow"):
-            tables.append(Arrow(file.path, file.name, reading, kind))
-        else:
-            tables.append(_READERS[kind](file.path, file.name, reading))
+    for path, name, kind in source.files(subfolders=reading.subfolders, lines=reading.lines):
+        if kind in ("csv", "txt"):
+            kind = "txt" if reading.lines else "csv" if reading.delimiter else kind
+        tables.append(_READERS[kind](path, name, reading, kind))
     return tables

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, Final, TypeVar, final
+from typing import Any, Final, TypeVar, final
 
 import msgspec
 
@@ -44,7 +44,7 @@ _MARKS: Final = (
     (b"\xfe\xff", "utf-16"),
 )  # fmt: skip
 _RETURN: Final = "\ud800"  # in the place of a carriage return within a field; no text decodes to it
-_ODD: Final = re.compile("[\0\udc80-\udcff]")
+_ODD: Final = re.compile(f"[\0{_RETURN}\udc80-\udcff]")
 _DECODER: Final = msgspec.json.Decoder()
 Row = TypeVar("Row")
 
@@ -135,9 +135,9 @@ class Table(ABC):
     headed = True
     """Whether its names of columns are public, since no row decides them."""
 
-    def __init__(self, path: Path, name: str, reading: Reading) -> None:
+    def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
         """``name`` is what messages call it."""
-        self.path, self.name, self.reading = path, name, reading
+        self.path, self.name, self.reading, self.kind = path, name, reading, kind
         self.told: dict[str, tuple[int, str]] = {}
         """What was seen when it was opened: how often, and where."""
         self.tally = Tally()
@@ -148,7 +148,10 @@ class Table(ABC):
         """Names of the columns, and of nested values."""
 
     def columns_with(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """The columns, with those of the ``wanted`` that only later rows have."""
+        """The columns, with those of later rows where some of the ``wanted`` are not among them."""
+        return self.columns if all(has_column(self.columns, name) for name in wanted) else self._every_column()
+
+    def _every_column(self) -> tuple[str, ...]:
         return self.columns
 
     @abstractmethod
@@ -168,11 +171,10 @@ class Table(ABC):
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Its rows whole, for the curator's look."""
-        columns = self.columns
-        plan = Plan(text=columns[0], fields=columns)
+        plan = Plan(text=self.columns[0], fields=self.columns)
         for chunk in self.chunks(plan, 500):
             for values in chunk.values(plan, None):
-                yield dict(zip(columns, values[3:], strict=True))
+                yield dict(zip(self.columns, values[3:], strict=True))
 
 
 def whole_encoding(head: bytes, reading: Reading, structured: str = "") -> str | None:
@@ -240,38 +242,31 @@ class JsonLines(Table):
 
     headed = False
 
-    def __init__(self, path: Path, name: str, reading: Reading) -> None:
-        super().__init__(path, name, reading)
+    def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
+        super().__init__(path, name, reading, kind)
         self.encoding = whole_encoding(head_of(path), reading, name)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Those of its first rows."""
-        return columns_of(Chunk(next(self._lines(_PEEKED), []), 0, self.name).records(None))
+        return columns_of(next(self._lines(_PEEKED), Chunk([])).records(None))
 
-    def columns_with(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """See `Table.columns_with`; the file is decoded as far as that needs."""
-        found, row = dict.fromkeys(self.columns), 0
-        for lines in self._lines(_PEEKED):
-            if all(has_column(found, name) for name in wanted):
-                break
-            found |= dict.fromkeys(columns_of(Chunk(lines, row, self.name).records(None)))
-            row += len(lines)
-        return tuple(found)
+    def _every_column(self) -> tuple[str, ...]:
+        return columns_of(each for chunk in self._lines(_PEEKED) for each in chunk.records(None))
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Bytes, undecoded."""
+        return self._lines(size)
+
+    def _lines(self, size: int) -> Iterator[Chunk]:
         first = 0
-        for lines in self._lines(size):
+        filled = (line for lines in self._blocks() for line in lines if not line.isspace())
+        for lines in _grouped(filled, len, size):
             yield Chunk(lines, first, self.name, json=True)
             first += len(lines)
 
-    def _lines(self, size: int) -> Iterator[list[bytes]]:
-        """Lines that hold something, ``size`` at a time."""
-        return _grouped((line for lines in self._blocks() for line in lines if not line.isspace()), len, size)
-
     def _blocks(self) -> Iterator[list[bytes]]:
-        """Its bytes in UTF-8, block by block, cut into lines."""
+        """Its lines in UTF-8."""
         with open_binary(self.path) as raw:
             if self.encoding in (None, "utf-8", "utf-8-sig"):
                 raw.read(3 if self.encoding == "utf-8-sig" else 0)
@@ -299,10 +294,8 @@ class Held(Table):
         """Those of its first rows."""
         return columns_of(self._records[:_PEEKED])
 
-    def columns_with(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """See `Table.columns_with`."""
-        known = all(has_column(self.columns, name) for name in wanted)
-        return self.columns if known else columns_of(self._records)
+    def _every_column(self) -> tuple[str, ...]:
+        return columns_of(self._records)
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Out of memory."""
@@ -344,8 +337,8 @@ class Json(Held):
 class Separated(Table):
     """RFC 4180 with the delimiter that its header has most; with ``--quotes none`` each line is a row."""
 
-    def __init__(self, path: Path, name: str, reading: Reading) -> None:
-        super().__init__(path, name, reading)
+    def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
+        super().__init__(path, name, reading, kind)
         head = head_of(path)
         self.encoding = whole_encoding(head, reading, name)
         text = head.decode(self.encoding, "ignore") if self.encoding else decoded(head)
@@ -408,15 +401,16 @@ class Separated(Table):
         if self.reading.quotes == "none":
             style = {"delimiter": self.delimiter, "quoting": csv.QUOTE_NONE, "quotechar": None}
         errors = "replace" if self.encoding else "surrogateescape"
-        read, odd = 0, [False]
+        read = 0
         with open_binary(self.path) as raw:
-            text = io.TextIOWrapper(raw, self.encoding or "utf-8", errors=errors, newline=self._ends)
+            lines: Iterable[str] = io.TextIOWrapper(raw, self.encoding or "utf-8", errors=errors, newline=self._ends)
+            if self._ends:
+                lines = map(_with_returns_within, lines)
             try:
-                for row in csv.reader(_watched(text, odd, returns=self._ends == ""), **style):
-                    if odd[0]:
-                        odd[0] = False
-                        row = self._mended(row)
-                    yield row
+                for row in csv.reader(lines, **style):
+                    whole = "".join(row)
+                    odd = ("\0" in whole or not whole.isascii()) and _ODD.search(whole)
+                    yield self._mended(row) if odd else row
                     read += 1
             except csv.Error as error:
                 ends = "unexpected end" in str(error)
@@ -439,16 +433,10 @@ class Separated(Table):
         return row
 
 
-def _watched(lines: Iterable[str], odd: list[bool], *, returns: bool) -> Iterator[str]:
-    """The lines; says when one holds a null character, a byte that is not UTF-8, or a carriage return that ends no line."""
-    for line in lines:
-        if not returns and line.count("\r") > line.endswith("\r\n"):
-            end = "\r\n" if line.endswith("\r\n") else ""
-            line = line[: len(line) - len(end)].replace("\r", _RETURN) + end
-            odd[0] = True
-        if "\0" in line or (not line.isascii() and _ODD.search(line)):
-            odd[0] = True
-        yield line
+def _with_returns_within(line: str) -> str:
+    """The csv reader takes a carriage return that ends no line for an end all the same."""
+    body = line.removesuffix("\r\n")
+    return body.replace("\r", _RETURN) + line[len(body) :]
 
 
 def most_frequent(text: str, skipped: int = 0) -> str:
@@ -487,30 +475,23 @@ class TextFile(Held):
 
     def load(self) -> list[dict[str, Any]]:
         """One document; with ``--lines`` one a line."""
-        reading = self.reading
-        if not reading.lines:
-            try:
-                data = head_of(self.path, _LONGEST)
-            except DataError:  # of its own packing: the other files of a folder are read all the same
-                self.tally[UNREADABLE] += 1
-                data = b""
-            self.encoding = whole = whole_encoding(data[:HEAD], reading)
-            text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
-            return [{"text": text.removeprefix("\ufeff"), "id": Path(self.name.strip("'\"")).stem}]
-        whole = whole_encoding(head_of(self.path), reading)
-        if reading.encoding is None and whole not in ("utf-16", "utf-32"):
+        if self.reading.lines:
+            return [{"text": decoded(each, self.tally).removeprefix("\ufeff").rstrip("\r")} for each in self._lines()]
+        try:
+            data = head_of(self.path, _LONGEST)
+        except DataError:  # of its own packing: the other files of a folder are read all the same
+            self.tally[UNREADABLE] += 1
+            data = b""
+        self.encoding = whole = whole_encoding(data[:HEAD], self.reading)
+        text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
+        return [{"text": text.removeprefix("\ufeff"), "id": Path(self.name.strip("'\"")).stem}]
+
+    def _lines(self) -> list[bytes]:
+        with open_binary(self.path) as stream:
+            data = stream.read()
+        whole = whole_encoding(data[:HEAD], self.reading)
+        if self.reading.encoding is None and whole not in ("utf-16", "utf-32"):
             whole = None  # only a mark that no author can type decides how the others' lines are read
         self.encoding = whole
-        with open_binary(self.path) as raw:
-            stream = io.BytesIO(raw.read().decode(whole, "replace").encode()) if whole else raw
-            lines = [*_cut_lines(stream)]
-        return [{"text": decoded(each, self.tally).removeprefix("\ufeff").rstrip("\r")} for each in lines]
-
-
-def _cut_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Lines, each cut after a public length."""
-    while line := stream.readline(_LONGEST):
-        rest = line
-        while not rest.endswith(b"\n") and (rest := stream.readline(2**20)):
-            pass
-        yield line.removesuffix(b"\n")
+        data = data.decode(whole, "replace").encode() if whole else data
+        return data.removesuffix(b"\n").split(b"\n") if data else []
