@@ -232,7 +232,7 @@ def classifier(folder: Path, encoder: Kept, splits: Sequence[int] = (1, 2, 3, 4)
                 )
                 table = told.tables["topics"]
                 made = from_counts(clusters, "topic", (*posts.labels, "other"), table.values, table.noise.deviation)
-                found = np.array((*posts.labels, "other"))[np.argmax(made._scores(*placed), axis=1)]
+                found = np.array((*posts.labels, "other"))[np.argmax(made.scores(*placed), axis=1)]
                 right.append(float((found == posts.topics[test]).mean()))
             means[epsilon].append(float(np.mean(right)))
         means["the originals"].append(originals(posts))
