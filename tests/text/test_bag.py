@@ -65,13 +65,14 @@ def test_a_bag_is_not_tied_to_what_it_was_made_from():
     assert bag == Bag(["tea"])
 
 
-@pytest.mark.parametrize("name", ["_size", "_counts", "size", "other"])
+@pytest.mark.parametrize("name", ["size", "counts", "other"])
 def test_a_bag_cannot_be_changed(name):
     bag = Bag(["tea"])
-    with pytest.raises(AttributeError, match="cannot be changed"):
+    with pytest.raises((AttributeError, TypeError)):
         setattr(bag, name, 5)
-    with pytest.raises(AttributeError, match="cannot be changed"):
+    with pytest.raises((AttributeError, TypeError)):
         delattr(bag, name)
+    assert (bag.size, dict(bag.counts)) == (1, {"tea": 1})
 
 
 def test_a_bag_differs_from_other_counts_and_other_things():

@@ -82,9 +82,9 @@ def inspect(
     with stage("Reading the rows"):
         for document in corpus:
             seen.take(document)
-    notes += [*corpus.notes(), *seen.notes(), *_rows_in_cells(corpus)]
-    if isinstance(corpus.tables[0], Separated | Workbook):
-        notes += seen.headers(*header_rows(corpus.tables[0].reading))
+    headed = isinstance(corpus.tables[0], Separated | Workbook)
+    header = header_rows(corpus.tables[0].reading) if headed else None
+    notes += [*corpus.notes(), *seen.notes(header), *_rows_in_cells(corpus)]
     odd = sum(note.count for note in notes if note.what == CP1252)
     by_row = "utf-8" if not odd else "cp1252" if odd == seen.documents else f"utf-8, {odd:,} rows cp1252"
     names = sorted({(table.encoding or by_row).removesuffix("-sig") for table in corpus.tables})
@@ -167,32 +167,26 @@ class _Seen:
         if len(self.heads) < 2:
             self.heads.append(words)
 
-    def headers(self, first: int, count: int) -> list[Note]:
-        """Rows that may be names, and names that may be a row; nothing but this look depends on it."""
-        numeric = {name for name, count in self.numbers.items() if count >= max(4, 0.9 * self.documents - 2)}
-        headed = [row for row, words in enumerate(self.heads, start=1) if words & numeric]
-        found: list[Note] = []
-        if headed and len(headed) < self.documents / 2:
-            way_out = f"--header-row {first + 1}-{first + count + headed[-1]} takes them all for names"
-            where = f"data row {', '.join(map(str, headed))}"
-            found.append(Note(f"rows that look like further header rows: {way_out}", len(headed), where))
-        # a name that is one of several values of its column; of a box that was ticked it is the only one
-        if any(
-            _NUMBER_OR_DATE.fullmatch(name) or 0 < self.named[name] < forms.total()
-            for name, forms in self.forms.items()
-        ):
-            what = "row of names that looks like a document: if it is one, write a row of names above it"
-            found.append(Note(what, 1, f"row {first + 1}"))
-        return found
-
-    def notes(self) -> list[Note]:
-        """What is worth a second look."""
+    def notes(self, header: tuple[int, int] | None) -> list[Note]:
+        """What is worth a second look; ``header`` says which rows name the columns, where rows do."""
         found: list[Note] = []
 
         def note(what: str, count: int, where: str = "") -> None:
             if count:
                 found.append(Note(what, count, where))
 
+        numeric = {name for name, count in self.numbers.items() if count >= max(4, 0.9 * self.documents - 2)}
+        headed = [row for row, words in enumerate(self.heads, start=1) if words & numeric]
+        if header is not None and headed and len(headed) < self.documents / 2:
+            rows = f"{header[0] + 1}-{sum(header) + headed[-1]}"
+            what = f"rows that look like further header rows: --header-row {rows} takes them all for names"
+            note(what, len(headed), f"data row {', '.join(map(str, headed))}")
+        # a name that is one of several values of its column; of a box that was ticked it is the only one
+        if header is not None and any(
+            _NUMBER_OR_DATE.fullmatch(name) or 0 < self.named[name] < forms.total()
+            for name, forms in self.forms.items()
+        ):
+            note("row of names that looks like a document: if it is one, write a row of names above it", 1, "row 1")
         note("texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders)
         again = [count for count in self.texts.values() if count > 1]
         note("texts that are there more than once", sum(again), f"{len(again)} different")

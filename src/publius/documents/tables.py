@@ -158,10 +158,6 @@ class Table(ABC):
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Its rows, at most ``size`` at a time."""
 
-    def count(self) -> int:
-        """How many rows it has."""
-        return sum(map(len, self.chunks(Plan(text=next(iter(self.columns), "")), 10_000)))
-
     def longest(self) -> str | None:
         """The column with the longest values in the first rows."""
         sizes = Tally()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise, repeat
 from types import MappingProxyType
-from typing import NoReturn, cast, final, get_args
+from typing import cast, final, get_args
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from publius.text.tokenizer import StopWords, Unknown, UnprotectedToken, Vocabul
 
 
 @final
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Bag:
     """An immutable, hashable multiset of words.
 
@@ -38,24 +39,24 @@ class Bag:
     Bag(size=3, distinct=2)
     """
 
-    __slots__ = ("_counts", "_size")
-
-    _counts: Mapping[str, int]
-    _size: int
+    counts: Mapping[str, int]
+    """How often each word occurs; read-only, sorted by word."""
+    size: int
+    """How many words, repetitions counted: N."""
 
     def __init__(self, words: Iterable[str] | Mapping[str, int] = ()) -> None:
         if isinstance(words, (str, bytes)):
             raise UsageError("a Bag is made of words, not of one string: use Bag.from_text")
         counts = _checked(words if isinstance(words, Mapping) else Counter(words))
-        object.__setattr__(self, "_counts", MappingProxyType(counts))
-        object.__setattr__(self, "_size", sum(counts.values()))
+        object.__setattr__(self, "counts", MappingProxyType(counts))
+        object.__setattr__(self, "size", sum(counts.values()))
 
     @classmethod
     def from_checked(cls, counts: dict[str, int], size: int) -> Bag:
         """The bag of ``counts``, sorted by word, of ``size`` words in all; nothing is checked, for speed."""
         bag = object.__new__(cls)
-        object.__setattr__(bag, "_counts", MappingProxyType(counts))
-        object.__setattr__(bag, "_size", size)
+        object.__setattr__(bag, "counts", MappingProxyType(counts))
+        object.__setattr__(bag, "size", size)
         return bag
 
     @classmethod
@@ -84,37 +85,18 @@ class Bag:
         encoding = Encoding.of(profile, length=length, unknown=unknown, stop_words=stop_words)
         return cls(words_of(text, vocabulary, encoding).words)
 
-    @property
-    def size(self) -> int:
-        """How many words, repetitions counted: N."""
-        return self._size
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """How often each word occurs; read-only, sorted by word."""
-        return self._counts
-
     def words(self) -> Iterator[str]:
         """Each word as often as it occurs, sorted."""
-        return chain.from_iterable(repeat(word, count) for word, count in self._counts.items())
-
-    def __eq__(self, other: object) -> bool:
-        return self._counts == other._counts if isinstance(other, Bag) else NotImplemented
+        return chain.from_iterable(repeat(word, count) for word, count in self.counts.items())
 
     def __hash__(self) -> int:
-        return hash(tuple(self._counts.items()))
+        return hash(tuple(self.counts.items()))
 
     def __repr__(self) -> str:
-        return f"Bag(size={self._size}, distinct={len(self._counts)})"
+        return f"Bag(size={self.size}, distinct={len(self.counts)})"
 
     def __reduce__(self) -> tuple[Callable[[dict[str, int], int], Bag], tuple[dict[str, int], int]]:
-        return Bag.from_checked, (dict(self._counts), self._size)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError("a Bag cannot be changed")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError("a Bag cannot be changed")
+        return Bag.from_checked, (dict(self.counts), self.size)
 
 
 def bags_at(vocabulary: IndexedVocabulary, places: IndexArray) -> list[Bag]:
