@@ -98,7 +98,7 @@ def test_names_that_no_folder_can_have(topics, name):
     import msgspec
 
     renamed = TopicClassifier(msgspec.structs.replace(topics.meta, name=name), topics.arrays)
-    with pytest.raises(UsageError, match="cannot be the name"):
+    with pytest.raises(UsageError, match="the name of"):
         store(renamed)
 
 

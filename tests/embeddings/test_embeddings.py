@@ -282,7 +282,7 @@ def test_a_name_that_is_a_link_is_refused(tmp_path, small, home):
     with pytest.raises(EmbeddingError, match="is a link"):
         Embeddings.load("link")
     (home / "embeddings" / "dangling").symlink_to(tmp_path / "new")
-    with pytest.raises(UsageError, match="are stored: choose another name"):
+    with pytest.raises(UsageError, match="is stored: choose another name"):
         catalogue.new_stored_folder("dangling")
 
 

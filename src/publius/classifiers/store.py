@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import shutil
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,9 +17,9 @@ import msgspec
 import numpy as np
 
 from publius.classifiers.classifier import Classifier
-from publius.embeddings.catalogue import NAME, home
+from publius.embeddings.catalogue import NAME, Shelf, owned_store
 from publius.errors import DataError, UsageError
-from publius.files import AnyPath, new_folder, os_errors, read_bytes_limited, shown, write_file
+from publius.files import AnyPath, new_folder, read_bytes_limited, shown, write_file
 from publius.files.user_code import PYTHON
 
 VERSION: Final = 1
@@ -148,7 +146,7 @@ def load_classifier(name: AnyPath) -> Classifier:
 
         return Python(str(name))
     if isinstance(name, str) and is_stored(name):
-        return read_folder(catalogue() / name)
+        return read_folder(_SHELF.folder(name))
     if name == "subjects":
         from publius.classifiers.subjects import Subjects
 
@@ -168,52 +166,16 @@ def load_classifier(name: AnyPath) -> Classifier:
     )
 
 
-def catalogue() -> Path:
-    """Where stored classifiers are."""
-    return home() / "classifiers"
-
-
-def stored_classifiers() -> list[str]:
-    """The names of those that are stored, sorted."""
-    with os_errors("read the folder", catalogue()):
-        try:
-            return sorted(each.name for each in catalogue().iterdir() if is_stored(each.name))
-        except FileNotFoundError:
-            return []
-
-
-def is_stored(name: str) -> bool:
-    """Whether a classifier of this name is stored."""
-    return bool(NAME.fullmatch(name)) and (catalogue() / name / META).is_file()
-
-
-def free_name(name: str) -> Path:
-    """Where one that is to have this name goes; `UsageError` where it is taken or cannot be a folder's."""
-    if not NAME.fullmatch(name) or name == "subjects":
-        raise UsageError(
-            f"{name!r:.120} cannot be the name of a classifier: up to 100 of a-z, 0-9, dot, underscore, hyphen, a letter "
-            "or digit first"
-        )
-    if os.path.lexists(catalogue() / name):
-        raise UsageError(f"a classifier called {name} is stored: choose another name, or publius models remove {name}")
-    return catalogue() / name
+_SHELF: Final = Shelf("classifiers", ("subjects",), META)
+is_stored, stored_classifiers, free_name, remove = _SHELF.holds, _SHELF.names, _SHELF.new, _SHELF.remove
 
 
 def store(classifier: StoredClassifier) -> Path:
     """Keep it under its name, for its owner alone."""
     folder = free_name(classifier.name)
-    with os_errors("make the folder", catalogue()):
-        catalogue().mkdir(0o700, parents=True, exist_ok=True)
+    owned_store(folder)
     classifier.save(folder)
     return folder
-
-
-def remove(name: str) -> None:
-    """Remove one that is stored; `UsageError` where there is none."""
-    if not is_stored(name):
-        raise UsageError(f"no classifier is called {name!r:.100}. Stored: {', '.join(stored_classifiers()) or 'none'}")
-    with os_errors("remove", catalogue() / name):
-        shutil.rmtree(catalogue() / name)
 
 
 def _kinds() -> dict[str, type[StoredClassifier]]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, final
 
 import numpy as np
 
 from publius.arrays import Float32Array
 from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
-from publius.files import AnyPath, shown, storage_error
+from publius.files import AnyPath, os_errors
 from publius.text.list_rule import PACKAGE, glove_data, glove_words
 
 DEFAULT: Final = "glove-6b-50d"
@@ -26,11 +28,11 @@ NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 """What embeddings may be called: it becomes the name of a folder."""
 
 
-def check_name(name: str) -> str:
+def check_name(name: str, what: str = "embeddings") -> str:
     """``name`` itself when embeddings may be called so; it becomes a folder's name, so `UsageError` otherwise."""
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r:.120} cannot be the name of embeddings: up to 100 of a-z, 0-9, dot, underscore, hyphen, "
+            f"{name!r:.120} cannot be the name of {what}: up to 100 of a-z, 0-9, dot, underscore, hyphen, "
             "a letter or digit first"
         )
     return name
@@ -48,9 +50,60 @@ def home() -> Path:
     return Path(given) if given else _data_folder() / "publius"
 
 
-def store_root() -> Path:
-    """Where stored embeddings are."""
-    return home() / "embeddings"
+@final
+@dataclass(frozen=True)
+class Shelf:
+    """What is stored of a kind, each in a folder of its name under ``$PUBLIUS_HOME``.
+
+    Attributes:
+        kind: embeddings or classifiers.
+        taken: names of those that come with a package.
+        sign: a file by which one is told from what is none; without it whatever has a name is one, be it damaged.
+    """
+
+    kind: str
+    taken: tuple[str, ...]
+    sign: str = ""
+
+    def root(self) -> Path:
+        """Where all of them are."""
+        return home() / self.kind
+
+    def folder(self, name: str) -> Path:
+        """Where the one called ``name`` is, or would be; `UsageError` for what cannot be a name."""
+        return self.root() / check_name(name, self.kind)
+
+    def holds(self, name: str) -> bool:
+        """Whether one is stored under this name."""
+        return bool(NAME.fullmatch(name)) and os.path.lexists(self.root() / name / self.sign)
+
+    def names(self) -> list[str]:
+        """The names of all, sorted."""
+        with os_errors("read the folder", self.root()):
+            try:
+                return sorted(filter(self.holds, os.listdir(self.root())))
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+
+    def new(self, name: str) -> Path:
+        """Where one that is to be called ``name`` goes; `UsageError` when the name is taken or not allowed."""
+        if name in self.taken:
+            raise UsageError(f"{name!r} is the name of packaged {self.kind}: choose another")
+        if os.path.lexists(folder := self.folder(name)):
+            raise UsageError(f"{name!r} is stored: choose another name, or publius models remove {name}")
+        return folder
+
+    def remove(self, name: str) -> None:
+        """Remove one that is stored; `UsageError` where there is none."""
+        if not self.holds(name):
+            raise UsageError(f"no {self.kind} are called {name!r:.100}. Stored: {', '.join(self.names()) or 'none'}")
+        with os_errors("remove", self.folder(name)):
+            shutil.rmtree(self.folder(name))
+
+
+_SHELF: Final = Shelf("embeddings", tuple(PACKAGED))
+store_root, stored_folder, is_stored = _SHELF.root, _SHELF.folder, _SHELF.holds
+stored_names, new_stored_folder = _SHELF.names, _SHELF.new
 
 
 def owned_store(entry: AnyPath) -> bool:
@@ -62,11 +115,9 @@ def owned_store(entry: AnyPath) -> bool:
     if parent.parent != own:
         return True
     packaged = parent.name == PACKAGED_FOLDER
-    try:
+    with os_errors("make the folder", parent):
         own.mkdir(0o700, parents=True, exist_ok=True)
         parent.mkdir(0o777 if packaged else 0o700, exist_ok=True)
-    except OSError as error:
-        raise storage_error("make the folder", parent, error) from None
     return not packaged
 
 
@@ -92,37 +143,6 @@ def _data_folder() -> Path:
 def converted_folder(name: str) -> Path:
     """Where packaged embeddings are kept once they are converted, beside the user's own."""
     return home() / PACKAGED_FOLDER / check_name(name)
-
-
-def stored_folder(name: str) -> Path:
-    """Where the embeddings called ``name`` are, or would be, stored."""
-    return store_root() / check_name(name)
-
-
-def is_stored(name: str) -> bool:
-    """Whether there is something in the store under this name, be it damaged."""
-    return bool(NAME.fullmatch(name)) and os.path.lexists(store_root() / name)
-
-
-def stored_names() -> list[str]:
-    """The names in the store, sorted."""
-    root = store_root()
-    try:
-        return sorted(path.name for path in root.iterdir() if NAME.fullmatch(path.name))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise storage_error("read the folder", root, error) from None
-
-
-def new_stored_folder(name: str) -> Path:
-    """Where embeddings that are to be called ``name`` go; `UsageError` when the name is taken or not allowed."""
-    if name in PACKAGED:
-        raise UsageError(f"{name!r} is the name of packaged embeddings: choose another")
-    folder = stored_folder(name)
-    if is_stored(name):
-        raise UsageError(f"embeddings called {name!r} are stored: choose another name or remove {shown(folder)}")
-    return folder
 
 
 def package_installed() -> bool:

@@ -254,8 +254,11 @@ class Embeddings:
 
     def save(self, folder: AnyPath) -> Embeddings:
         """Store in a new or empty folder, whole or not at all, and open what was stored."""
-        facts = self.name, self.sha256, self.size, self.dimension, self.unknown_index, self.tokenizer
-        write_store(folder, Record(*facts, dict(self.source)), self.vocabulary, self.vectors)
+        record = Record(
+            name=self.name, sha256=self.sha256, size=self.size, dimension=self.dimension,
+            unknown_index=self.unknown_index, tokenizer=self.tokenizer, source=dict(self.source),
+        )  # fmt: skip
+        write_store(folder, record, self.vocabulary, self.vectors)
         return Embeddings.open(folder)
 
     def verify(self) -> None:

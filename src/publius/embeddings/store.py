@@ -8,25 +8,22 @@ are admissible; the digest, for which every byte is read, is computed again wher
 from __future__ import annotations
 
 import hashlib
-import json
-import re
-import stat
-import tokenize
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+import io
+import math
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeGuard, final
+from typing import Annotated, Any, Final, Literal
 
+import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from publius.arrays import Float32Array
 from publius.embeddings.admissible import LARGEST_DIMENSION, UNKNOWN, surely_words, word_fault
 from publius.embeddings.catalogue import NAME, owned_store
 from publius.errors import EmbeddingError
-from publius.files import AnyPath, new_folder, read_bytes_limited, shown, storage_error
+from publius.files import AnyPath, new_folder, os_errors, read_bytes_limited, shown
 
-VERSION: Final = 1
 _VECTORS: Final = "vectors.npy"
 _WORDS: Final = "words.txt"
 _META: Final = "meta.json"
@@ -36,18 +33,34 @@ _WORDS_LIMIT: Final = 2**31
 _AGAIN: Final = "remove the folder and import the vectors again"
 
 
-@final
-@dataclass(frozen=True)
-class Record:
-    """The contents of ``meta.json``, beside the version and the type of the numbers."""
+_Name = Annotated[str, msgspec.Meta(pattern=rf"^{NAME.pattern}\Z")]
 
-    name: str
-    sha256: str
-    size: int
-    dimension: int
-    unknown_index: int
-    tokenizer: str
-    source: Mapping[str, Any]
+
+class Record(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="format", tag="publius-embeddings"
+):
+    """What stands in ``meta.json``."""
+
+    version: Literal[1] = 1
+    dtype: Literal["float32"] = "float32"
+    name: _Name
+    sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    size: Annotated[int, msgspec.Meta(ge=1, lt=2**40)]
+    dimension: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_DIMENSION)]
+    unknown_index: Annotated[int, msgspec.Meta(ge=0)]
+    tokenizer: _Name
+    source: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if self.unknown_index >= self.size:
+            raise ValueError("unknown_index is beyond the last word")
+
+    @property
+    def header(self) -> bytes:
+        """The first bytes of the vectors' file: those of NumPy, for this shape."""
+        stream, shape = io.BytesIO(), (self.size, self.dimension)
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": shape})
+        return stream.getvalue()
 
 
 def digest(words: Sequence[str], vectors: Float32Array) -> str:
@@ -69,20 +82,13 @@ def digest(words: Sequence[str], vectors: Float32Array) -> str:
 
 def write_store(folder: AnyPath, record: Record, words: Sequence[str], vectors: Float32Array) -> None:
     """Make a store, whole or not at all, for its owner alone. `UsageError` when ``folder`` is there and not empty."""
-    meta = {"format": "publius-embeddings", "version": VERSION, "dtype": "float32", **asdict(record)}
     with new_folder(folder, owner_only=owned_store(folder)) as temporary:
-        with open(temporary / _VECTORS, "wb") as stream:
-            _write_array(stream, np.ascontiguousarray(vectors, _DTYPE))
+        with open(temporary / _VECTORS, "wb") as stream:  # NumPy's own writing passes over an error of its last flush
+            stream.write(record.header)
+            stream.write(np.ascontiguousarray(vectors, _DTYPE).data)
         with open(temporary / _WORDS, "wb") as stream:
             stream.writelines(f"{word}\n".encode() for word in words)
-        text = json.dumps(meta, ensure_ascii=False, allow_nan=False, indent=1)
-        (temporary / _META).write_text(text + "\n", encoding="utf-8")
-
-
-def _write_array(stream: BinaryIO, array: NDArray[np.float32]) -> None:
-    """An array as NumPy stores it. NumPy's own writing to a file passes over an error of its last flush."""
-    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(array))
-    stream.write(array.data)
+        (temporary / _META).write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
 
 
 def open_store(folder: AnyPath) -> tuple[Record, tuple[str, ...], Float32Array]:
@@ -90,63 +96,20 @@ def open_store(folder: AnyPath) -> tuple[Record, tuple[str, ...], Float32Array]:
 
     `EmbeddingError` when a part is missing, malformed, a link, or does not agree with the others.
     """
-    record = read_record(folder)
-    words = _read_words(Path(folder, _WORDS), record.size)
-    return record, words, _map_vectors(Path(folder, _VECTORS), record)
-
-
-def read_record(folder: AnyPath) -> Record:
-    """The record of a store whose three files are there; `EmbeddingError` otherwise."""
+    place = Path(folder)
     for name in (_META, _WORDS, _VECTORS):
-        _check_regular(Path(folder, name))
-    path = Path(folder, _META)
-    data = read_bytes_limited(path, _META_LIMIT)
+        with os_errors("read", place):
+            there = (place / name).is_file() and not (place / name).is_symlink()
+        if not there:
+            raise EmbeddingError(
+                f"{shown(place)} is not a store of Publius: it has no {name}, or one that is a link; import the vectors"
+            )
     try:
-        meta = json.loads(data)
-    except (ValueError, RecursionError):
-        raise EmbeddingError(f"{shown(path)} is not JSON: {_AGAIN}") from None
-    if not isinstance(meta, dict) or meta.pop("format", None) != "publius-embeddings":
-        raise EmbeddingError(f"{shown(path)} does not describe a store of Publius: {_AGAIN}")
-    if (version := meta.pop("version", None)) != VERSION:
-        raise EmbeddingError(f"{shown(path)}: version {version!r:.20} of the store; this Publius reads {VERSION}")
-    _check_meta(meta, path)
-    return Record(**meta)
-
-
-def _check_regular(path: Path) -> None:
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        raise EmbeddingError(
-            f"{shown(path.parent)} is not a store of Publius: it has no {path.name}; import the vectors first"
-        ) from None
-    except OSError as error:
-        raise storage_error("read", path, error) from None
-    if not stat.S_ISREG(mode):
-        raise EmbeddingError(f"{shown(path)} is a link or not a file: {_AGAIN}")
-
-
-def _check_meta(meta: dict[str, Any], path: Path) -> None:
-    size, n, place = meta.get("size"), meta.get("dimension"), meta.get("unknown_index")
-    named = {key: isinstance(meta.get(key), str) and NAME.fullmatch(meta[key]) for key in ("name", "tokenizer")}
-    right = {
-        "dtype": meta.pop("dtype", None) == "float32",
-        "name": named["name"],
-        "sha256": re.fullmatch(r"[0-9a-f]{64}", str(meta.get("sha256"))),
-        "size": _is_count(size),
-        "dimension": _is_count(n) and n <= LARGEST_DIMENSION,
-        "unknown_index": _is_count(size) and type(place) is int and 0 <= place < size,
-        "tokenizer": named["tokenizer"],
-        "source": isinstance(meta.get("source"), dict),
-        "a key too many": len(meta) == 7,
-    }
-    for key, fine in right.items():
-        if not fine:
-            raise EmbeddingError(f"{shown(path)}: {key} is missing or wrong: {_AGAIN}")
-
-
-def _is_count(value: object) -> TypeGuard[int]:
-    return type(value) is int and 1 <= value < 2**40
+        record = msgspec.json.decode(read_bytes_limited(place / _META, _META_LIMIT), type=Record)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        wrong = "".join(filter(str.isprintable, str(error)))[:200]
+        raise EmbeddingError(f"{shown(place / _META)} describes no store of this Publius ({wrong}): {_AGAIN}") from None
+    return record, _read_words(place / _WORDS, record.size), _map_vectors(place / _VECTORS, record)
 
 
 def _read_words(path: Path, size: int) -> tuple[str, ...]:
@@ -168,23 +131,9 @@ def _read_words(path: Path, size: int) -> tuple[str, ...]:
 
 def _map_vectors(path: Path, record: Record) -> Float32Array:
     """The vectors, memory-mapped; `EmbeddingError` for what is no array of the record's shape."""
-    shape, size = (record.size, record.dimension), path.stat().st_size
-    found: Any = None
-    try:
-        with np.errstate(over="ignore"):  # a shape whose size no integer holds is refused as such
-            found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, TypeError, SyntaxError, OverflowError, tokenize.TokenError):
-        pass  # whatever its header says, it is no array
-    except OSError as error:
-        raise storage_error("read", path, error) from None
-    if isinstance(found, np.lib.npyio.NpzFile):  # several arrays: it stays open until somebody closes it
-        found.close()
-    if (
-        not isinstance(found, np.memmap)
-        or (found.shape, found.dtype, found.flags.c_contiguous) != (shape, _DTYPE, True)
-        or found.offset + found.nbytes != size
-    ):
-        raise EmbeddingError(
-            f"{shown(path)}: {size} bytes that are not a C-order float32 array of shape {shape}: {_AGAIN}"
-        )
-    return np.asarray(found)
+    shape, header = (record.size, record.dimension), record.header
+    with os_errors("read", path), open(path, "rb") as stream:
+        start, size = stream.read(len(header)), os.fstat(stream.fileno()).st_size
+        if start == header and size == len(header) + math.prod(shape) * _DTYPE.itemsize:
+            return np.asarray(np.memmap(stream, _DTYPE, "r", len(header), shape))
+    raise EmbeddingError(f"{shown(path)}: {size} bytes that are not a C-order float32 array of shape {shape}: {_AGAIN}")
