@@ -34,18 +34,16 @@ def new_folder(path: AnyPath, *, owner_only: bool = False) -> Iterator[Path]:
     The block gets a temporary neighbor of ``path`` that only its owner can read; with ``owner_only`` it stays so.
     Missing parents are made, an existing empty folder is replaced. Raises what `check_new_folder` does.
     """
-    with os_errors("make the folder", path), contextlib.ExitStack() as held:
+    with os_errors("make the folder", path):
         target = check_new_folder(path)
         made = make_parents(target.parent)
-        temporary = _free_name(target.parent)
-        try:  # entered before the folder is made: a signal in between must not leave it behind
-            _make_held(temporary, held)
-            yield temporary
-            _place(temporary, target, path, 0o077 if owner_only else _umask(temporary), owner_only=owner_only)
+        try:
+            with private_folder(target.parent) as temporary:
+                yield temporary
+                _place(temporary, target, path, 0o077 if owner_only else _umask(temporary), owner_only=owner_only)
             for folder in made:
                 sync(folder.parent)
         except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
             for folder in made:
                 _remove_if_empty(folder)
             raise
@@ -54,9 +52,9 @@ def new_folder(path: AnyPath, *, owner_only: bool = False) -> Iterator[Path]:
 @contextlib.contextmanager
 def private_folder(parent: AnyPath) -> Iterator[Path]:
     """A folder in ``parent`` that only its owner can read, gone when the block ends, or by `remove_leftovers`."""
-    temporary = _free_name(Path(os.path.realpath(usable(parent))))
+    temporary = temporary_name(Path(os.path.realpath(usable(parent))))
     with contextlib.ExitStack() as held:
-        try:
+        try:  # entered before the folder is made: a signal in between must not leave it behind
             with os_errors("make a folder in", parent):
                 _make_held(temporary, held)
             yield temporary
@@ -198,11 +196,6 @@ def _removed(folder: Path) -> bool:
     return True
 
 
-def _free_name(parent: Path) -> Path:
-    """A name that no file has; no other process makes names of this one's number."""
-    return next(name for _ in itertools.count() if not (name := temporary_name(parent)).exists())
-
-
 def _place(temporary: Path, target: Path, path: AnyPath, umask: int, *, owner_only: bool = False) -> None:
     """Flushed, then in one step; others can read it only when it has its place."""
     kept = stat.S_IMODE(target.stat().st_mode) if target.is_dir() else None
@@ -226,7 +219,7 @@ def _place(temporary: Path, target: Path, path: AnyPath, umask: int, *, owner_on
 
 def _umask(folder: Path) -> int:
     """What the permissions of new files lack, seen on one: asking the system would set it for all threads."""
-    probe = _free_name(folder)
+    probe = temporary_name(folder)
     descriptor = os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o777)
     try:
         return 0o777 & ~os.fstat(descriptor).st_mode

@@ -26,9 +26,9 @@ def write_file(path: AnyPath, mode: int = 0o666, *, durable: bool = True) -> Ite
     """
     target = usable(path)
     with os_errors("write", path):
-        temporary, stream = _temporary_file(target.parent, mode)
+        temporary = temporary_name(target.parent)
         try:
-            with stream:
+            with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
                 yield stream
                 stream.flush()
                 if durable:
@@ -41,20 +41,10 @@ def write_file(path: AnyPath, mode: int = 0o666, *, durable: bool = True) -> Ite
             sync(target.parent)
 
 
-def _temporary_file(folder: Path, mode: int) -> tuple[Path, BinaryIO]:
-    while True:
-        temporary = temporary_name(folder)
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-        try:
-            descriptor = os.open(temporary, flags, mode)
-        except FileExistsError:  # left by a process of the same number that was killed
-            continue
-        return temporary, os.fdopen(descriptor, "wb")
-
-
 def temporary_name(folder: Path) -> Path:
-    """A name that no other process gives to a file in ``folder``."""
-    return folder / f".publius-{os.getpid()}-{next(_serial)}.tmp"
+    """A name that no file in ``folder`` has, and that no other process gives to one."""
+    names = (folder / f".publius-{os.getpid()}-{number}.tmp" for number in _serial)
+    return next(name for name in names if not name.exists())
 
 
 def private(path: str, flags: int) -> int:

@@ -84,9 +84,9 @@ def in_lists(words: Iterable[str], *, extra: Collection[str] = (), languages: Se
 
 @cache
 def wordlist(language: str) -> frozenset[str]:
-    """The packaged list of words of a language, by its ISO 639 code; wordfreq's are case folded (strasse)."""
+    """The packaged list of a language, by its ISO 639 code: GloVe's 400,000 words, or wordfreq's (case folded)."""
     if language == ENGLISH:
-        return packaged_words()
+        return frozenset(glove_words())
     with extra("wordlists", "wordfreq"):
         import wordfreq
     known = wordfreq.available_languages("best")
@@ -94,12 +94,6 @@ def wordlist(language: str) -> frozenset[str]:
         names = ", ".join(sorted({ENGLISH, *known}))
         raise UsageError(f"no list of words of the language {language!r:.20}: choose of {names}, or give --words FILE")
     return frozenset(chain.from_iterable(wordfreq.get_frequency_list(language, "best")))
-
-
-@cache
-def packaged_words() -> frozenset[str]:
-    """GloVe's 400,000 words, of the extra ``glove``."""
-    return frozenset(glove_words())
 
 
 def glove_words(limit: int | None = None) -> list[str]:

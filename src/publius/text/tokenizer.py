@@ -45,7 +45,6 @@ _MARKS = {**{mark: mark for mark in ".,;:!?()-\"'"}, "\u2026": "...", "\u2013": 
 PLAIN_MARKS = frozenset(_MARKS.values())
 """The marks that may be kept between words, as they are kept."""
 _WORD_OR_MARK = regex.compile(f"{_WORD.pattern}|[{regex.escape(''.join(_MARKS))}]")
-_LOOSE_MARK = regex.compile(r" ([.,;:!?)])| ?(\.\.\.)|(\() ")
 _CLITIC = regex.compile(r"(?<=.)(?:n't|'s|'ll|'re|'ve|'d|'m)\Z", regex.DOTALL)
 _NOT_IN_WORD = regex.compile(r"[\s\p{Cc}]")
 _SPACE = regex.compile(r"\s")
@@ -210,11 +209,6 @@ class UnprotectedToken(str):
 
     def __repr__(self) -> str:
         return "Kept()"
-
-
-def joined(words: Iterable[str]) -> str:
-    """``words`` and plain marks as one line to read: marks close to their words, quotation marks left alone."""
-    return str(_LOOSE_MARK.sub(r"\1\2\3", " ".join(words)))
 
 
 @final
