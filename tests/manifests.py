@@ -99,7 +99,7 @@ MADE = {
 }
 
 
-def drawn(folder, manifest, rows, *, pages=True):
+def drawn(folder, manifest, rows, *, pages=True, tables=()):
     """A release folder that stands in the register of this home."""
     from publius.pages.page import write_release_pages
     from publius.releases.draft import Draft
@@ -109,6 +109,8 @@ def drawn(folder, manifest, rows, *, pages=True):
     with Draft.open(folder) as draft:
         name = {"labels": "labels", "words": "bags", "summary": "synthetic"}[manifest.__struct_config__.tag]
         (draft.folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        for table_name, content in dict(tables).items():
+            (draft.folder / f"{table_name}.csv").write_bytes(content.encode())
         if labels:
             with (draft.folder / "labels.csv").open("w", newline="") as file:
                 made = csv.DictWriter(file, ["label", "rows", "low", "high"])

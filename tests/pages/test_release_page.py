@@ -1,6 +1,7 @@
 """``release.html`` and ``README.txt``: short, true to the manifest, unprotected things first, the same every time."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -209,11 +210,49 @@ def test_words_show_exponents_between_zones_and_how_often_a_word_stays(tmp_path)
 
 def test_accuracy_is_said_before_and_after_noise(tmp_path):
     page, read_me = pages(tmp_path, *MADE["21 labels"])
-    assert "right before noise 75 % (thick line), as released 66 % (bar; 95 % interval)" in side_of(page)
-    assert "Right on public texts: 75 % before noise, 66 % as released" in read_me
+    assert "right before noise 75 % (thick line), after it 66 % (bar; 95 % interval)" in side_of(page)
+    assert "Right on public texts: 75 % before noise, 66 % after it" in read_me
     accuracy = msgspec.structs.replace(labels_of(3).classifier.accuracy, by_label={"subject 0": 0.9, "subject 1": 0.6})
     facts = msgspec.structs.replace(labels_of(3).classifier, accuracy=accuracy)
     assert "Other&rdquo; is not measured" in side_of(pages(tmp_path, labels_of(3, classifier=facts), None)[0])
+
+
+def test_accuracy_by_label_is_said_as_what_it_is(tmp_path):
+    manifest, row = MADE["21 labels"]
+    page = pages(tmp_path, manifest, row)[0]
+    (name, share), kept = (
+        max(manifest.classifier.accuracy.by_label.items(), key=lambda each: each[1]),
+        label_kept(5.0, 21),
+    )
+    after = percent(share * kept + (1 - share) * (1 - kept) / 20)
+    said = f"of texts that are &ldquo;{name}&rdquo;, {after} are labelled so. How many labelled so are right, it does not say."
+    assert said in side_of(page)
+    assert "so many are labelled X" in page
+
+
+@pytest.mark.parametrize(("name", "of", "times"), [("21 labels", 1000, 5.0), ("values", 3, 7.0)])
+def test_what_a_second_release_adds_is_a_number(tmp_path, name, of, times):
+    page, read_me = pages(tmp_path, *MADE[name])
+    first, second = (percent(1 / (1 + (of - 1) * math.exp(-epsilon)), up=True) for epsilon in (times, 2 * times))
+    assert f"of {of:,} {'texts' if of > 3 else 'values'} is found with at most {second}, not {first}." in side_of(page)
+    assert f"is found with at most {second}, not {first}." in read_me
+
+
+def test_a_second_release_of_words_doubles_the_exponent(tmp_path):
+    page = pages(tmp_path, *MADE["words"])[0]
+    assert "the exponent for close words (nurse, doctor) is at most 4.62, not 2.31." in side_of(page)
+    assert "After a second" not in pages(tmp_path, *MADE["python"])[0]
+    assert "After a second" not in pages(tmp_path, *MADE["experiment"])[0]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_glossary_has_words_of_this_page_alone(tmp_path, name):
+    manifest, row = MADE[name]
+    page = pages(tmp_path, manifest, row)[0]
+    there = {*re.findall("<dt>(.*?)</dt><dd>", page)}
+    words = hasattr(manifest, "length")
+    assert ("bag" in there) == (words or manifest.bag is not None)
+    assert {"baseline", "exponent"} & there == ({"baseline", "exponent"} if words else set())
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from publius.privacy.guarantee import posterior_at_most
-from publius.privacy.promise import label_kept, meaning, on_average, word_pairs, yardstick
+from publius.privacy.promise import label_kept, meaning, on_average, percent, rounded_up, word_pairs, yardstick
 
 CANDIDATES: Final = (2, 100, 1000)
 """How many texts an attacker holds, of which one is behind a row, in the picture of what epsilon means."""
@@ -32,7 +32,7 @@ def facts_of(manifest: Any, row: Mapping[str, Any] | None, table: Sequence[Mappi
         "signed": None, "row": None if row is None else _row(row),
         "table": [{k: v if k == "label" else int(v) for k, v in each.items()} for each in table or ()],
         "command": command_of(manifest),
-        "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False),
+        "twice": _twice(manifest), "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False),
     }  # fmt: skip
     return found | {"labels": _of_labels, "words": _of_words, "summary": _of_summary}[kind](manifest)
 
@@ -42,6 +42,23 @@ def warning_of(manifest: Any) -> str | None:
     if manifest.private:
         return None
     return f"{(manifest.warning or 'NOT PRIVATE').rstrip('.')}. This is an experiment; nothing is promised."
+
+
+def _twice(manifest: Any) -> dict[str, Any] | None:
+    """The most that can be known from two such releases of the same, twice epsilon, beside that from one."""
+    kind = manifest.__struct_config__.tag
+    if not manifest.private:
+        return None
+    if kind == "words":
+        pairs = word_pairs(manifest)
+        return (
+            {"of": pairs[0][0], "first": rounded_up(pairs[0][1]), "second": rounded_up(2 * pairs[0][1])}
+            if pairs
+            else None
+        )
+    of = 2 if kind == "summary" else CANDIDATES[-1] if manifest.classifier.kind != "values" else len(manifest.labels)
+    first, second = (percent(posterior_at_most(times * manifest.epsilon, of), up=True) for times in (1, 2))
+    return {"of": of, "first": first, "second": second}
 
 
 def _of_labels(manifest: Any) -> dict[str, Any]:
@@ -96,9 +113,11 @@ def _of_words(manifest: Any) -> dict[str, Any]:
 
 def _of_summary(manifest: Any) -> dict[str, Any]:
     return {
+        "counts": [],
+        "of": "subjects",
         "meter": [
             {"label": "One of 2 texts of an author", "guess": 0.5, "most": posterior_at_most(manifest.epsilon, 2)}
-        ]
+        ],
     }
 
 

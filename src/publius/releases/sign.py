@@ -137,8 +137,11 @@ def sign(
     found = None if evaluation is None else _evaluation(Path(evaluation), manifest)
     counted = None if texts is None else _counted(texts, manifest, reading, people)
     drawn = ReleasedFolder(folder, manifest)
-    row = None if isinstance(manifest, SummaryManifest) else next(drawn.rows(), None)
-    facts = facts_of(manifest, row, drawn.table("labels") if isinstance(manifest, LabelManifest) else None)
+    if isinstance(manifest, SummaryManifest):
+        facts = facts_of(manifest, None, None) | _counts(drawn)
+    else:
+        table = drawn.table("labels") if isinstance(manifest, LabelManifest) else None
+        facts = facts_of(manifest, next(drawn.rows(), None), table)
     digest = hashlib.sha256(read_bytes_limited(folder / MANIFEST)).hexdigest()
     signed = typed | {"evaluation": found, "counted": counted, "digest": digest}
     write_page(output, "release.html", facts | {"signed": signed | {"curator": True}}, mode=0o600)
@@ -148,6 +151,20 @@ def sign(
         write_page(public_page, "release.html", facts | {"signed": signed | hidden})
         note(read_bytes_limited(public_page))
     return manifest
+
+
+def _counts(drawn: ReleasedFolder) -> dict[str, Any]:
+    """The counts of a summary that noise does not hide: statements where some were asked, else subjects or topics."""
+    of = next((name for name in ("statements", "subjects", "topics", "groups") if name in drawn.tables), "subjects")
+    name, count = {"statements": ("statement", "authors"), "groups": ("group", "documents")}.get(
+        of, ("label", "documents")
+    )
+    rows = drawn.table(of) if of in drawn.tables else []
+    counts = [
+        {"label": row[name], "value": int(row[count]), "low": int(row["low"]), "high": int(row["high"])} for row in rows
+    ]
+    seen = (each for each in counts if each["low"] > 0)
+    return {"counts": sorted(seen, key=lambda each: -each["value"]), "of": of}
 
 
 def check_typed(typed: Mapping[str, str | None]) -> None:
@@ -224,7 +241,10 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
             "release.html says"
         )
     made = stated.get("mechanism")
-    attacks = [each for each in results.attackers if each.task == "author" and made in (None, each.mechanism)]
+    attacks = [
+        each for each in results.attackers
+        if each.task == "author" and made in (None, each.mechanism) and not {"originals", "topic"} <= {*each.told}
+    ]  # fmt: skip  # who holds the originals knows their topics, and is there without being told
     found = [each for each in attacks if each.epsilon == manifest.epsilon]
     if not found:
         tried = ", ".join(f"{each:g}" for each in sorted({e.epsilon for e in attacks if e.epsilon is not None}))
