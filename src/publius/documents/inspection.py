@@ -23,14 +23,10 @@ from publius.files.progress import stage
 from publius.settings import Reading
 from publius.text.author_names import author_key
 
-LOOKED_AT: Final = 2_000
-"""Texts whose language and words are looked at, at most."""
-TRIED: Final = 300
-"""Texts whose words are looked up one by one before anything is spent, at most."""
-HARDLY: Final = 0.65
-"""A text of whose words fewer are known is hardly known: texts of another language, most of all."""
-SHORT: Final = 200
-"""Characters of a text that may be without words once it is clean."""
+LOOKED_AT: Final = 2_000  # texts whose language and words are looked at, at most
+TRIED: Final = 300  # texts whose words are looked up one by one before anything is spent, at most
+HARDLY: Final = 0.65  # a text of whose words fewer are known is hardly known: texts of another language, most of all
+SHORT: Final = 200  # characters of a text that may be without words once it is clean
 _COLUMNS: Final = 60
 _NOBODY: Final = frozenset(
     "- -- . ? / n/a na n.a. none null nil nan anonymous anonym anon anonyme anónimo unknown unbekannt inconnu "
@@ -61,7 +57,7 @@ class Inspection:
 
     def record(self) -> dict[str, Any]:
         """As ``publius inspect --json`` prints it."""
-        return {**asdict(self), "columns": [*self.columns]}
+        return asdict(self)
 
 
 def inspect(
@@ -75,9 +71,8 @@ def inspect(
     corpus, notes = _opened(source, reading)
     columns = corpus.columns
     author = author_field or ("author" if "author" in columns else None)
-    fields = [*dict.fromkeys([*(by or {}), *columns[:_COLUMNS]])]
     corpus.carrying([*(by or {})])
-    corpus = corpus.carrying(fields, author, no_author, gaps=True)
+    corpus = corpus.carrying([*dict.fromkeys([*(by or {}), *columns[:_COLUMNS]])], author, no_author, gaps=True)
     seen = _Seen(corpus.plan.text, by or {}, authored=author is not None)
     with stage("Reading the rows"):
         for document in corpus:
@@ -87,9 +82,9 @@ def inspect(
     notes += [*corpus.notes(), *seen.notes(header), *_rows_in_cells(corpus)]
     odd = sum(note.count for note in notes if note.what == CP1252)
     by_row = "utf-8" if not odd else "cp1252" if odd == seen.documents else f"utf-8, {odd:,} rows cp1252"
-    names = sorted({(table.encoding or by_row).removesuffix("-sig") for table in corpus.tables})
+    names = ", ".join(sorted({(table.encoding or by_row).removesuffix("-sig") for table in corpus.tables}))
     languages = dict(seen.languages.most_common())
-    return Inspection(seen.documents, seen.empty, columns, corpus.plan.text, ", ".join(names), languages, (*notes,))
+    return Inspection(seen.documents, seen.empty, columns, corpus.plan.text, names, languages, (*notes,))
 
 
 def _opened(given: Any, reading: Reading) -> tuple[Corpus, list[Note]]:

@@ -17,6 +17,7 @@ from publius.errors import CancelledError
 
 T = TypeVar("T")
 
+
 Advance = Callable[[int], object]
 """Hears how many more are done."""
 
@@ -30,7 +31,6 @@ class Watch:
     """Follows one piece of work and can stop it; another thread may look at it and stop it."""
 
     def __init__(self) -> None:
-        """Nothing is done yet."""
         self.cancelled, self._depth = False, 0
         self._title: str | None = None
         self._begin(0, 0)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import wraps
 from importlib import import_module
 from importlib.machinery import PathFinder
 from traceback import walk_tb
@@ -79,18 +78,11 @@ def unheard(kind: Any, name: str) -> AbstractContextManager[None]:
 
 def keep_unheard(kind: Any, what: str, names: Iterable[str]) -> None:
     """Let these methods of a class, where it is not ours, be `unheard` whoever calls them: they work on documents."""
+    called = getattr(kind, "name", None)
     for name in names if is_foreign(kind) else ():
         if name in vars(kind):
-            setattr(kind, name, _unheard_method(vars(kind)[name], what))
-
-
-def _unheard_method(method: Callable[..., Any], what: str) -> Callable[..., Any]:
-    @wraps(method)
-    def called(self: Any, *arguments: Any, **named: Any) -> Any:
-        with unheard(type(self), f"the {what} {getattr(self, 'name', type(self).__name__)}"):
-            return method(self, *arguments, **named)
-
-    return called
+            known = called if isinstance(called, str) else kind.__name__
+            setattr(kind, name, _unheard(f"the {what} {known}")(vars(kind)[name]))
 
 
 @contextmanager
