@@ -11,8 +11,9 @@ from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError
 from publius.mechanisms import threads
 from publius.mechanisms.finite import stored_certificates as cache
-from publius.mechanisms.finite.certificate import exact, line, sweep
-from publius.mechanisms.finite.certificate.distances import EuclideanDistances, MetricDistances, distances
+from publius.mechanisms.finite.certificate import exact, sweep
+from publius.mechanisms.finite.certificate.distances import VocabularyDistances
+from publius.mechanisms.finite.certificate.line import Line
 from publius.mechanisms.finite.word_weights import Shape, uniform
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.kernels.projected import ProjectedExponential, largest_ratio, projected
@@ -92,24 +93,31 @@ def test_a_certificate_is_never_below_the_constant():
     """Rounded up: extended precision never finds more."""
     for seed in range(30):
         vectors = seeded_rng(seed).standard_normal((25, 10)).astype(np.float32)
-        law = exact.Law(distances(vectors, Euclidean()), np.ones(25))
+        law = exact.Law(VocabularyDistances(vectors, Euclidean()), np.ones(25))
         assert exact.certify(law, 1.5).epsilon >= reference_constant(vectors, Euclidean(), 1.5)
 
 
-def test_sums_over_several_tiles_agree_with_one_matrix_and_note_the_nearest():
-    vectors = seeded_rng(6).standard_normal((700, 12)).astype(np.float32)
-    d, weights, nearest = EuclideanDistances(vectors), seeded_rng(7).random((700, 3)), np.empty(700)
-    apart = Euclidean().pairwise(vectors, vectors)
-    expected = np.exp(-1.3 * apart) @ weights
-    np.testing.assert_allclose(sweep.weighted_sums(d, 1.3, weights, nearest=nearest), expected, rtol=1e-12)
+def test_sums_over_several_tiles_agree_with_one_matrix():
+    vectors = seeded_rng(6).standard_normal((1300, 12)).astype(np.float32)
+    d, weights = VocabularyDistances(vectors, Euclidean()), seeded_rng(7).random((1300, 3))
+    expected = np.exp(-1.3 * Euclidean().pairwise(vectors, vectors)) @ weights
+    np.testing.assert_allclose(sweep.weighted_sums(d, 1.3, weights), expected, rtol=1e-12)
     np.testing.assert_allclose(sweep.weighted_sums(d, 1.3, weights[:, 0]), expected[:, 0], rtol=1e-12)
-    np.testing.assert_allclose(nearest, (apart + np.diag(np.full(700, np.inf))).min(axis=1), rtol=1e-12)
 
 
-@pytest.mark.parametrize("sorted_from", [2, 10**6])
-def test_threads_change_nothing(monkeypatch, sorted_from):
-    monkeypatch.setattr(exact, "_SORTED_FROM", sorted_from)
-    law = exact.Law(distances(seeded_rng(8).standard_normal((600, 16)), Euclidean()), np.ones(600))
+def test_pairs_over_several_tiles_agree_with_one_matrix():
+    vectors = seeded_rng(6).standard_normal((1300, 12)).astype(np.float32)
+    apart = Euclidean().pairwise(vectors, vectors)
+    heights, apart[np.diag_indices(1300)] = np.log(np.exp(-1.3 * apart).sum(axis=1)), np.inf
+    slopes = 1.3 + np.abs(heights[:, None] - heights) / apart
+    constant = exact.certify(exact.Law(VocabularyDistances(vectors, Euclidean()), np.ones(1300)), 1.3)
+    assert constant.epsilon == pytest.approx(slopes.max(), rel=1e-11)
+    assert {*constant.worst} == {*np.unravel_index(slopes.argmax(), slopes.shape)}
+    assert constant.smallest_distance == pytest.approx(apart.min(), rel=1e-11)
+
+
+def test_threads_change_nothing(monkeypatch):
+    law = exact.Law(VocabularyDistances(seeded_rng(8).standard_normal((600, 16)), Euclidean()), np.ones(600))
     found = []
     for count in (1, 3):
         monkeypatch.setattr(threads, "processors", lambda count=count: count)
@@ -117,57 +125,10 @@ def test_threads_change_nothing(monkeypatch, sorted_from):
     assert found[0] == found[1]
 
 
-def both_ways(monkeypatch, law, scale):
-    """The constant from all pairs, and from those that could be steep."""
-    monkeypatch.setattr(exact, "_SORTED_FROM", law.outer.size + 1)
-    whole = exact.certify(law, scale)
-    monkeypatch.setattr(exact, "_SORTED_FROM", 2)
-    return whole, exact.certify(law, scale)
-
-
-@pytest.mark.parametrize(("kind", "n"), CASES)
-@pytest.mark.parametrize("metric", [Euclidean(), Manhattan(), NamelessManhattan()], ids=lambda m: m.name)
-def test_pairs_that_are_passed_over_change_no_constant(monkeypatch, kind, n, metric):
-    words = vocabulary(kind, n, 300)
-    weights = 1 + seeded_rng(5).random(300)
-    for scale in (0.3, 2.0, 9.0):
-        whole, few = both_ways(monkeypatch, Shape(words, metric, weights / weights.sum()).law, scale)
-        assert few == whole
-
-
-@pytest.mark.parametrize("levels", [2, 3])
-def test_ties_change_no_constant(monkeypatch, levels):
-    """The corners of a cube, and its middles: sums and distances of many points are the same."""
-    grid = np.stack(np.meshgrid(*[np.arange(levels)] * (9 if levels == 2 else 5)), axis=-1)
-    law = exact.Law(
-        distances(grid.reshape(-1, grid.shape[-1]).astype(np.float64), Euclidean()), np.ones(levels ** grid.shape[-1])
-    )
-    whole, few = both_ways(monkeypatch, law, 1.1)
-    assert (few.epsilon, few.smallest_distance) == (whole.epsilon, whole.smallest_distance)
-
-
-def test_most_pairs_are_passed_over(monkeypatch):
-    """Of points in a cloud and one in its neighbourhood alone: else the order of heights would be for nothing."""
-    vectors = seeded_rng(8).standard_normal((2000, 40))
-    vectors[::50] *= 0.3
-    law = exact.Law(distances(vectors, Euclidean()), np.ones(2000))
-    looked_at, fast = [], EuclideanDistances.fast
-
-    def counted(self, rows, columns, out=None):
-        result = fast(self, rows, columns, out)
-        looked_at.append(result.size)
-        return result
-
-    monkeypatch.setattr(EuclideanDistances, "fast", counted)
-    monkeypatch.setattr(exact, "_SORTED_FROM", 2)
-    exact.certify(law, 2.0)
-    assert sum(looked_at) < (0.5 + 0.25) * 2000**2  # sums take half of all, as do all pairs
-
-
 def test_fast_distances_keep_their_error_bound():
     base = seeded_rng(9).standard_normal((200, 30))
     vectors = np.concatenate([base, base + 1e-5 * seeded_rng(10).standard_normal((200, 30)), 1e3 + base])
-    d = EuclideanDistances(vectors.astype(np.float32))
+    d = VocabularyDistances(vectors.astype(np.float32), Euclidean())
     true, fast = d.exact(slice(None), slice(None)), d.fast(slice(None), slice(0, 600))
     assert (np.abs(fast - true) <= (d.relative_error + d.exact_error) * true).all()
 
@@ -176,7 +137,7 @@ def test_gain_is_right_between_near_duplicates():
     """d(y, w) - d(x, w) by its formula keeps the digits that a subtraction loses."""
     vectors = seeded_rng(11).standard_normal((50, 12)).astype(np.float32)
     vectors[1] = vectors[0] * (1 + 2.0**-20)
-    gain = EuclideanDistances(vectors).gain(0, 1)
+    gain = VocabularyDistances(vectors, Euclidean()).gain(0, 1)[0]
     wide = vectors.astype(np.longdouble)
     true = np.sqrt(((wide - wide[1]) ** 2).sum(1)) - np.sqrt(((wide - wide[0]) ** 2).sum(1))
     assert np.abs(gain - true).max() < 1e-12 * np.linalg.norm(vectors[1] - vectors[0])
@@ -189,8 +150,8 @@ def test_gain_is_right_between_near_duplicates():
 def test_line_certificate_equals_all_pairs(scale):
     vectors = np.sort(seeded_rng(12).standard_normal(50)).astype(np.float32)[:, None]
     weights = 0.5 + seeded_rng(13).random(50)
-    by_line = exact.Line(vectors[:, 0].astype(np.float64), weights / weights.sum()).certify(scale)
-    by_pairs = exact.certify(exact.Law(MetricDistances(vectors, Euclidean()), weights), scale)
+    by_line = Line(vectors[:, 0].astype(np.float64), weights / weights.sum()).certify(scale)
+    by_pairs = exact.certify(exact.Law(VocabularyDistances(vectors, Euclidean()), weights), scale)
     assert by_line.epsilon == pytest.approx(by_pairs.epsilon, rel=1e-11)
     assert by_line.worst == by_pairs.worst
 
@@ -203,8 +164,8 @@ def test_tight_exists_at_every_epsilon_on_a_line(epsilon):
 
 
 def test_tight_rows_on_a_line_sum_to_one_without_normalizing():
-    values = np.sort(seeded_rng(14).standard_normal(778))
-    weights = line.tight_weights(np.diff(values), 0.7)
+    values = seeded_rng(14).standard_normal(778)
+    weights = Line(values, np.ones(778)).tight_weights(0.7)
     rows = np.exp(-0.7 * np.abs(values[:, None] - values)) @ weights
     assert (weights > 0).all()
     assert np.abs(rows - 1).max() < 1e-14
@@ -212,8 +173,8 @@ def test_tight_rows_on_a_line_sum_to_one_without_normalizing():
 
 def test_a_hundred_thousand_words_on_a_line_take_seconds():
     values = np.unique(seeded_rng(15).standard_normal(100_000).astype(np.float32)).astype(np.float64)
-    weights = line.tight_weights(np.diff(values), 0.5)
-    constant = exact.Line(values, weights).certify(0.5)
+    weights = Line(values, np.ones(len(values))).tight_weights(0.5)
+    constant = Line(values, weights).certify(0.5)
     assert constant.epsilon == pytest.approx(0.5, rel=1e-9)
 
 
@@ -248,16 +209,16 @@ def test_tight_is_refused_with_the_reason_where_a_weight_is_negative():
 def test_what_has_no_certificate_is_refused():
     one = vocabulary("scattered", 3, size=40)
     with pytest.raises(DataError, match="two distinct points"):
-        exact.certify(exact.Law(distances(one.vectors[:1], Euclidean()), np.ones(1)), 1.0)
+        exact.certify(exact.Law(VocabularyDistances(one.vectors[:1], Euclidean()), np.ones(1)), 1.0)
     for weights, said in ((np.r_[0.0, np.ones(39)], "positive"), (np.r_[1e-15, np.ones(39)], "smallest")):
         with pytest.raises(DataError, match=said):
-            exact.Law(distances(one.vectors, Euclidean()), weights)
+            exact.Law(VocabularyDistances(one.vectors, Euclidean()), weights)
 
 
 def test_different_words_at_distance_zero_are_refused():
     """A pseudometric that joins words with different rows has no constant."""
-    inner = distances(np.arange(6.0)[:, None], Euclidean())
-    outer = distances(np.array([0.0, 0, 1, 2, 3, 4])[:, None], Euclidean())
+    inner = VocabularyDistances(np.arange(6.0)[:, None], Euclidean())
+    outer = VocabularyDistances(np.array([0.0, 0, 1, 2, 3, 4])[:, None], Euclidean())
     with pytest.raises(PolicyError, match="distance 0"):
         exact.certify(exact.Law(outer, np.ones(6), inner), 1.0)
 
@@ -265,7 +226,9 @@ def test_different_words_at_distance_zero_are_refused():
 def test_a_projection_never_brings_words_apart():
     vectors = vocabulary("scattered", 20).vectors
     whole, some = (
-        largest_ratio(distances(projected(vectors, m), Euclidean()), distances(vectors, Euclidean()))[0]
+        largest_ratio(
+            VocabularyDistances(projected(vectors, m), Euclidean()), VocabularyDistances(vectors, Euclidean())
+        )[0]
         for m in (20, 5)
     )
     assert some < whole == pytest.approx(1.0, abs=1e-9)

@@ -7,7 +7,7 @@ import pytest
 
 from publius.distances.metrics import Euclidean
 from publius.mechanisms.finite import sampler as inverse
-from publius.mechanisms.finite.certificate.distances import distances
+from publius.mechanisms.finite.certificate.distances import VocabularyDistances
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.threads import in_threads
 from publius.noise.randomness import seeded_rng
@@ -19,7 +19,7 @@ SIZE = 700
 @pytest.fixture(scope="module")
 def rows():
     vectors = seeded_rng(1).standard_normal((SIZE, 12)).astype(np.float32)
-    return inverse.RowLaw(distances(vectors, Euclidean()), np.full(SIZE, 1 / SIZE), 2.0)
+    return inverse.RowLaw(VocabularyDistances(vectors, Euclidean()), np.full(SIZE, 1 / SIZE), 2.0)
 
 
 @pytest.fixture(scope="module")

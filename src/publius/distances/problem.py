@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.ground import Ground, euclidean_pairs, is_line, word_distances
+from publius.distances.ground import Ground, is_line, word_distances
 from publius.distances.metrics import Euclidean
 from publius.distances.solver import Flow, MassArray, any_flow, optimal_flow
 from publius.embeddings.embeddings import Embeddings
@@ -110,7 +110,7 @@ def transport_problem(
     costs = word_distances(x, y, ground) if costs is None else costs
     flow = optimal_flow(costs, supply, demand)
     if isinstance(ground, Euclidean):
-        return Transport(flow, euclidean_pairs(x[flow.rows], y[flow.columns]), total, x.shape[1])
+        return Transport(flow, ground.paired(x[flow.rows], y[flow.columns]), total, x.shape[1])
     return Transport(flow, costs[flow.rows, flow.columns], total, x.shape[1])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -12,7 +13,7 @@ from publius.distances.metrics import AbstractMetric, Distances, check_laws, gro
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.finite import sampler
-from publius.mechanisms.finite.certificate import line, sweep
+from publius.mechanisms.finite.certificate import sweep
 from publius.mechanisms.finite.certificate.exact import Constant
 from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import Shape
@@ -121,27 +122,18 @@ class AbstractFinite(AbstractExact):
     def pushed(self, distributions: Float64Array) -> Float64Array:
         """See `AbstractExact.pushed`.
 
-        One pass over the vocabulary's pairs for all of them together; linear time in one dimension. Rounding is
-        relative to the whole, about 1e-10, so improbable outputs are not resolved as in `log_probabilities`.
+        Two passes over the vocabulary's pairs for all of them together. Rounding is relative to the whole, about
+        1e-10, so improbable outputs are not resolved as in `log_probabilities`.
         """
         given = np.atleast_2d(np.asarray(distributions, np.float64))
         if given.shape[1] != self.embeddings.size or not (given >= 0).all():
             raise DataError(f"a distribution needs {self.embeddings.size} numbers from 0, not shape {given.shape}")
-        points = self.shape.points
+        points, law, scale = self.shape.points, self.shape.law, self.constant.scale
+        times = partial(sweep.weighted_sums, law.delta, scale, cap=law.truncation / scale)
         weights = np.stack([points.summed(row) for row in given], axis=1)
-        reached = self._kernel_times(weights / self._kernel_times(self.shape.law.weights)[:, None]).T
+        reached = times(weights / times(law.weights)[:, None]).T
         result = reached[:, points.of_word] * self.shape.weights
         return np.asarray(result if np.ndim(distributions) == 2 else result[0])
-
-    @final
-    def _kernel_times(self, weights: Float64Array) -> Float64Array:
-        """exp(-min(s delta, tau)) times ``weights`` at the points, shape (P,) or (P, m)."""
-        shape, scale = self.shape, self.constant.scale
-        if shape.line is None:
-            return sweep.weighted_sums(shape.law.delta, scale, weights, cap=shape.truncation / scale)
-        result = np.empty_like(weights)
-        result[shape.order] = line.weighted_sums(np.diff(shape.sorted_values), weights[shape.order].T, scale).T
-        return result
 
     def __getstate__(self) -> dict[str, object]:
         """Without the rows in memory, which depend on the documents: a worker makes its own."""

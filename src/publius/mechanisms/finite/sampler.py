@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
-from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances
+from publius.mechanisms.finite.certificate.distances import UNIT, VocabularyDistances
 from publius.mechanisms.threads import in_threads, one_blas_thread
 from publius.noise.randomness import Generator
 from publius.noise.tails import deep_uniform
@@ -56,7 +56,7 @@ class RowLaw:
         truncation: tau, infinite for none.
     """
 
-    distances: AbstractDistances
+    distances: VocabularyDistances
     prior: Float64Array
     scale: float
     truncation: float = math.inf
@@ -69,12 +69,10 @@ class RowLaw:
         logs -= top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
         return logs
 
-    def weights(
-        self, words: IndexArray, columns: slice, *, exact: bool = False, out: Float64Array | None = None
-    ) -> Float64Array:
+    def weights(self, words: IndexArray, columns: slice, *, exact: bool = False) -> Float64Array:
         """Unnormalized probabilities prior_w exp(-min(s delta, tau)), shape (words, columns), the input's own set to 0."""
         distances = self.distances
-        kernel = distances.exact(words, columns) if exact else distances.fast(words, columns, out)
+        kernel = distances.exact(words, columns) if exact else distances.fast(words, columns)
         kernel *= -self.scale
         np.maximum(kernel, -min(self.truncation, _LARGEST_EXPONENT), out=kernel)
         np.exp(kernel, out=kernel)
@@ -153,13 +151,9 @@ class Inverse:
 
     def _first_step(self, words: IndexArray, *, exact: bool = False) -> NDArray[np.void]:
         size = self._rows.distances.size
-        padded = np.zeros((len(words), self._blocks * _BLOCK))
-        out = None if exact else padded[:, :size]
-        weights = self._rows.weights(words, slice(0, size), exact=exact, out=out)
-        if exact:
-            padded[:, :size] = weights
+        weights = self._rows.weights(words, slice(0, size), exact=exact)
         cells = np.empty((len(words), self._blocks + 1))
-        padded.reshape(len(words), self._blocks, _BLOCK).sum(axis=2, out=cells[:, :-1])
+        np.add.reduceat(weights, np.arange(0, size, _BLOCK), axis=1, out=cells[:, :-1])
         cells[:, -1] = self._rows.prior[words]
         result = np.zeros(len(words), self._table.dtype)
         result["order"], result["sums"], result["doubtful"] = _ascending(cells, self._doubt)

@@ -6,17 +6,56 @@ import hashlib
 import math
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
+from publius.distances.ground import is_line
+from publius.distances.metrics import AbstractMetric, Euclidean
 from publius.embeddings.embeddings import Embeddings
 from publius.mechanisms.finite.certificate import exact
-from publius.mechanisms.finite.certificate.distances import AbstractDistances, distances
-from publius.mechanisms.finite.certificate.points import DistinctRows
+from publius.mechanisms.finite.certificate.distances import VocabularyDistances
+from publius.mechanisms.finite.certificate.line import Line
 from publius.mechanisms.finite.sampler import RowLaw
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
+    """Distinct rows of an array of V vectors.
+
+    Attributes:
+        first: the lowest word at each point, ascending, shape (P,).
+        of_word: the point of each word, shape (V,).
+    """
+
+    first: IndexArray
+    of_word: IndexArray
+
+    @classmethod
+    def of(cls, vectors: FloatArray) -> Self:
+        """The points of ``vectors``, shape (V, n); minus zero equals zero."""
+        places: dict[bytes, int] = {}
+        of_word = np.empty(len(vectors), np.int64)
+        for start in range(0, len(vectors), 2**13):
+            for offset, row in enumerate(np.asarray(vectors[start : start + 2**13]) + np.float32(0)):
+                of_word[start + offset] = places.setdefault(row.tobytes(), len(places))
+        first = np.full(len(places), -1, np.int64)
+        first[of_word[::-1]] = np.arange(len(vectors))[::-1]
+        return cls(first, of_word)
+
+    def representatives(self, words: IndexArray) -> IndexArray:
+        """For each word the lowest word with the same vector."""
+        return self.first[self.of_word[words]]
+
+    def summed(self, values: Float64Array) -> Float64Array:
+        """Sum of a value per word over the words of each point, shape (P,)."""
+        return np.bincount(self.of_word, values, minlength=len(self.first)).astype(np.float64)
+
+    def shared(self, values: Float64Array) -> Float64Array:
+        """A value per point shared equally among its words, shape (V,)."""
+        return np.asarray((values / np.bincount(self.of_word))[self.of_word])
 
 
 def uniform(embeddings: Embeddings) -> Float64Array:
@@ -62,33 +101,22 @@ class Shape:
         """The mechanism on the distinct points."""
         first = self.points.first
         every_word = len(first) == len(self.vectors)
-        outer = self.word_distances if every_word else distances(self.vectors[first], self.metric)
-        inner = None if self.inner is None else distances(self.inner[first], Euclidean())
+        outer = self.word_distances if every_word else VocabularyDistances(self.vectors[first], self.metric)
+        inner = None if self.inner is None else VocabularyDistances(self.inner[first], Euclidean())
         return exact.Law(outer, self.points.summed(self.weights), inner, self.truncation)
 
     @cached_property
-    def word_distances(self) -> AbstractDistances:
+    def word_distances(self) -> VocabularyDistances:
         """Of the words in d."""
-        return distances(self.vectors, self.metric)
+        return VocabularyDistances(self.vectors, self.metric)
 
     @cached_property
-    def line(self) -> exact.Line | None:
+    def line(self) -> Line | None:
         """The fast exact path of one-dimensional vectors, where it applies."""
-        plain = self.inner is None and self.truncation == math.inf
-        if self.vectors.shape[1] != 1 or not plain or not isinstance(self.metric, (Euclidean, Manhattan)):
+        if self.inner is not None or self.truncation < math.inf or not is_line(self.metric, self.vectors.shape[1]):
             return None
-        return exact.Line(self.sorted_values, self.points.summed(self.weights)[self.order])
-
-    @cached_property
-    def order(self) -> IndexArray:
-        """The points of a line in ascending order."""
-        return np.argsort(self.vectors[self.points.first, 0], kind="stable")
-
-    @property
-    def sorted_values(self) -> Float64Array:
-        """The values of the points of a line, ascending."""
-        values: Float64Array = np.asarray(self.vectors[self.points.first, 0], np.float64)
-        return values[self.order]
+        values = np.asarray(self.vectors[self.points.first, 0], np.float64)
+        return Line(values, self.points.summed(self.weights))
 
     def certify(self, scale: float) -> exact.Constant:
         """The exact constant at ``scale``; its worst pair as words."""
@@ -99,8 +127,8 @@ class Shape:
         return self._in_words(self.line.calibrate(epsilon) if self.line else exact.calibrate(self.law, epsilon))
 
     def _in_words(self, constant: exact.Constant) -> exact.Constant:
-        words = self.points.first[self.order if self.line else slice(None)]
-        return replace(constant, worst=(int(words[constant.worst[0]]), int(words[constant.worst[1]])))
+        first, second = self.points.first[[*constant.worst]].tolist()
+        return replace(constant, worst=(first, second))
 
     def holds(self, constant: exact.Constant) -> bool:
         """Whether a stored constant agrees with the ratio of its worst pair, computed again."""
@@ -113,7 +141,7 @@ class Shape:
 
     def rows(self, scale: float) -> RowLaw:
         """The output rows at ``scale``, over the words."""
-        inside = self.word_distances if self.inner is None else distances(self.inner, Euclidean())
+        inside = self.word_distances if self.inner is None else VocabularyDistances(self.inner, Euclidean())
         return RowLaw(inside, self.weights, scale, self.truncation)
 
     def facts(self) -> dict[str, Any]:

@@ -15,14 +15,13 @@ import numpy as np
 from publius.arrays import Float64Array, FloatArray
 from publius.distances.metrics import AbstractMetric
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import DataError, PolicyError, UsageError
+from publius.errors import DataError, UsageError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import sweep
-from publius.mechanisms.finite.certificate.distances import AbstractDistances
+from publius.mechanisms.finite.certificate.distances import VocabularyDistances
 from publius.mechanisms.finite.certificate.exact import Constant
-from publius.mechanisms.finite.certificate.points import DistinctRows
 from publius.mechanisms.finite.stored_certificates import cached
-from publius.mechanisms.finite.word_weights import Shape, uniform
+from publius.mechanisms.finite.word_weights import DistinctRows, Shape, uniform
 from publius.mechanisms.kernels.laplace import NoisyWords
 from publius.mechanisms.threads import one_blas_thread
 from publius.noise.laplace import AbstractNoise, EuclideanLaplace, noise_for
@@ -141,16 +140,11 @@ def rotated(vectors: FloatArray, axes: Float64Array) -> Float64Array:
     return np.asarray(np.concatenate(blocks)[points.of_word])
 
 
-def largest_ratio(inner: AbstractDistances, outer: AbstractDistances) -> tuple[float, tuple[int, int], float]:
+def largest_ratio(inner: VocabularyDistances, outer: VocabularyDistances) -> tuple[float, tuple[int, int], float]:
     """An upper bound, within rounding, of d_inner / d_outer over all pairs; the pair; the smallest distance."""
     slack = 1 + 4 * (inner.relative_error + outer.relative_error) + 2.0**-40
 
-    def ratio(far: Float64Array, near: Float64Array | None, *_: Any) -> Float64Array:
-        if near is None or not far.min() > 0:
-            raise PolicyError("two different points are at distance 0: no ratio bounds their projections")
-        return np.asarray(near / far * slack)
-
-    found = sweep.steepest_pairs(outer, inner, ratio)
+    found = sweep.steepest_pairs(outer, inner, lambda far, near, *_: near / far * slack)
     if not len(found.pairs):
         raise DataError("all words have the same projection: keep more dimensions with --project")
     worst = (int(found.pairs[0, 0]), int(found.pairs[0, 1]))

@@ -20,8 +20,8 @@ from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError
 from publius.files.progress import stage
 from publius.mechanisms.finite.base import AbstractFinite, certificate
-from publius.mechanisms.finite.certificate import line, sweep
-from publius.mechanisms.finite.certificate.distances import AbstractDistances
+from publius.mechanisms.finite.certificate import sweep
+from publius.mechanisms.finite.certificate.distances import VocabularyDistances
 from publius.mechanisms.finite.certificate.exact import Constant
 from publius.mechanisms.finite.stored_certificates import cached_weights
 from publius.mechanisms.finite.word_weights import Shape, uniform
@@ -65,8 +65,7 @@ def _tight(embeddings: Embeddings, metric: AbstractMetric, scale: float, residua
     """Weights a of the points, shared equally by the words of a point; `PolicyError` where one is negative."""
     plain = Shape(embeddings, metric, uniform(embeddings))
     if plain.line is not None:
-        weights = np.empty(len(plain.order))
-        weights[plain.order] = line.tight_weights(np.diff(plain.sorted_values), scale)
+        weights = plain.line.tight_weights(scale)
     else:
         facts = {"embeddings": embeddings.sha256, **plain.facts(), "tight": repr(scale), "residual": residual}
         size = len(plain.points.first)
@@ -79,7 +78,7 @@ def _tight(embeddings: Embeddings, metric: AbstractMetric, scale: float, residua
     return Shape(embeddings, metric, plain.points.shared(weights / weights.sum()))
 
 
-def tight_weights(distances: AbstractDistances, scale: float, residual: float) -> Float64Array:
+def tight_weights(distances: VocabularyDistances, scale: float, residual: float) -> Float64Array:
     """The solution a of Phi a = 1, shape (P,), by conjugate gradients in float64.
 
     Stops when every row sums to 1 within ``residual``; `PolicyError` when it does not come near.

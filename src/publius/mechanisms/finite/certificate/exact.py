@@ -7,9 +7,7 @@ w = x, where the triangle inequality of min(s delta, tau) is attained. So
     epsilon(s) = max over x != x' of [min(s delta(x, x'), tau) + ln Z(x') - ln Z(x)] / d(x, x').
 
 Every pair is bounded from above, with float64 matrix products; the few pairs that reach the maximum are computed
-again by differences, and the result is rounded up. Where delta is d and nothing is truncated, s is a share of every
-slope, and the rest is |ln Z(x') - ln Z(x)| / d(x, x'), where d is no less than either point's to its nearest: so of
-points in the order of ln Z most pairs are bounded together, without their distances.
+again by differences, and the result is rounded up.
 """
 
 from __future__ import annotations
@@ -24,13 +22,11 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, PolicyError
 from publius.files.progress import stage
-from publius.mechanisms.finite.certificate import line, sweep
-from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances, Indices
+from publius.mechanisms.finite.certificate import sweep
+from publius.mechanisms.finite.certificate.distances import UNIT, VocabularyDistances
 
 ONE_POINT = "a vocabulary needs at least two distinct points: with one, every word is the same"
 SMALLEST_WEIGHT_RATIO = 1e-12
-_BOUNDS_TOO_HIGH = 1e-5  # as a share: far more than doubt and slack make of it
-_SORTED_FROM = 4096  # points: of fewer all pairs are soon looked at
 
 
 @final
@@ -45,9 +41,9 @@ class Law:
         truncation: tau; infinite for none.
     """
 
-    outer: AbstractDistances
+    outer: VocabularyDistances
     weights: Float64Array
-    inner: AbstractDistances | None = None
+    inner: VocabularyDistances | None = None
     truncation: float = math.inf
 
     def __post_init__(self) -> None:
@@ -63,14 +59,9 @@ class Law:
         object.__setattr__(self, "weights", weights / weights.sum())
 
     @property
-    def delta(self) -> AbstractDistances:
+    def delta(self) -> VocabularyDistances:
         """The distances inside the exponent."""
         return self.inner if self.inner is not None else self.outer
-
-    @property
-    def plain(self) -> bool:
-        """Whether there is one metric and no truncation: s d(x, x') is the same share of every slope."""
-        return self.inner is None and self.truncation == math.inf
 
 
 @final
@@ -107,71 +98,39 @@ def _certify(law: Law, scale: float, which: str = "") -> tuple[Constant, Pairs]:
     """The constant, and the steepest pairs by differences."""
     if law.outer.size < 2:
         raise DataError(ONE_POINT)
-    nearest = np.empty(law.outer.size) if law.plain and law.outer.size >= _SORTED_FROM else None
     with stage(f"Certifying the mechanism{which}: sums over all words"):
-        normalizers = sweep.weighted_sums(law.delta, scale, law.weights, cap=law.truncation / scale, nearest=nearest)
-    bounds = _Bounds(law, scale, normalizers, nearest)
-    ways = [None] if nearest is None or not nearest.min() > 0 else [bounds, None]
+        normalizers = sweep.weighted_sums(law.delta, scale, law.weights, cap=law.truncation / scale)
     with stage(f"Certifying the mechanism{which}: all pairs of words"):
-        for rising in ways:
-            slopes = sweep.steepest_pairs(law.outer, law.inner, bounds, rising)
-            pairs = Pairs(law, slopes.pairs, normalizers)
-            values = pairs.slopes(scale)
-            if values.max() >= slopes.others:
-                break
-    epsilon = _rounded_up(law, scale, max(float(values.max()), slopes.others))
+        slopes = sweep.steepest_pairs(law.outer, law.inner, _bounds(law, scale, np.log(normalizers)))
+    pairs = Pairs(law, slopes.pairs, normalizers)
+    values = pairs.slopes(scale)
+    value = max(float(values.max()), slopes.others)
+    # The rounding of `Pairs.slopes`: distances, exponentials, sums of P terms, one division.
+    relative = 16 * (law.delta.exact_error + law.outer.exact_error) + 2.0**-44
+    epsilon = math.nextafter(value + relative * max(scale, value), math.inf)
     return Constant(epsilon, scale, pairs.pair(int(values.argmax())), slopes.smallest_distance), pairs
 
 
-def _rounded_up(law: Law, scale: float, value: float) -> float:
-    """``value`` and the rounding of `Pairs.slopes`: distances, exponentials, sums of P terms, one division."""
-    relative = 16 * (law.delta.exact_error + law.outer.exact_error) + 2.0**-44
-    return math.nextafter(value + relative * max(scale, value), math.inf)
+def _bounds(law: Law, scale: float, heights: Float64Array) -> sweep.SlopeFunction:
+    """Upper bounds of all pairs' slopes, ``heights`` ln Z: what a fast distance can be off is on the safe side."""
+    reach = 60 + math.log(law.outer.size * law.weights.max() / law.weights.min())
+    slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
+    doubt = 2 * (reach * law.delta.relative_error + law.outer.size * UNIT)
+    heights, doubt, scale, truncation = slack * heights, slack * doubt, slack * scale, slack * law.truncation
+    plain = law.inner is None and truncation == math.inf  # s d(x, x') is the same share of every slope
 
-
-@final
-class _Bounds:
-    """Upper bounds of all pairs' slopes: what a fast distance can be off is on the safe side."""
-
-    def __init__(self, law: Law, scale: float, normalizers: Float64Array, nearest: Float64Array | None) -> None:
-        self._law, self._scale = law, scale
-        self.nearest = np.empty(0) if nearest is None else nearest
-        self.heights = np.log(normalizers)
-        reach = 60 + math.log(law.outer.size * law.weights.max() / law.weights.min())
-        self._doubt = 2 * (reach * law.delta.relative_error + law.outer.size * UNIT)
-        self._slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
-
-    def __call__(self, far: Float64Array, near: Float64Array | None, rows: Indices, columns: Indices) -> Float64Array:
-        """See `sweep.SlopeFunction`."""
-        law = self._law
-        if not far.min() > 0:
-            raise PolicyError(
-                "two different points are at distance 0, and no constant bounds their ratio; use another metric"
-            )
-        ratios = np.subtract(self.heights[rows][:, None], self.heights[columns])
+    def bounds(far: Float64Array, near: Float64Array | None, rows: slice, columns: slice) -> Float64Array:
+        ratios = np.subtract(heights[rows][:, None], heights[columns])
         np.abs(ratios, out=ratios)
-        ratios += self._doubt
-        if not law.plain:
-            ratios += np.minimum((far if near is None else near) * self._scale, law.truncation)
+        ratios += doubt
+        if not plain:
+            ratios += np.minimum((far if near is None else near) * scale, truncation)
         ratios /= far
-        if law.plain:
-            ratios += self._scale
-            if far[-1, 0] == np.inf:  # the tile on the diagonal
-                ratios[far == np.inf] = 0.0
-        ratios *= self._slack
+        if plain:
+            ratios += scale
         return ratios
 
-    def rise(self, threshold: float) -> tuple[float, float]:
-        """See `sweep.Rising`: (s + (difference of heights + doubt) / d) slack bounds a slope.
-
-        In the slack is how far the nearest may be off; rounding of heights and distances is in what is added here.
-        """
-        most = float(np.abs(self.heights).max())
-        return threshold / self._slack - self._scale, self._doubt + 2.0**-44 * (1 + most)
-
-    def least(self, best: float, share: float) -> float:
-        """See `sweep.Rising`; at least what the bounds may be too high by."""
-        return best - max(share * (best - self._scale), _BOUNDS_TOO_HIGH * best)
+    return bounds
 
 
 @final
@@ -187,7 +146,6 @@ class Pairs:
         self._places = places.reshape(self._pairs.shape)
         self._near = law.delta.exact(self._points, slice(None))
         self._gains = [law.delta.gain(int(x), int(y)) for x, y in self._pairs]
-        self._doubts = [law.delta.gain_doubt(int(x), int(y)) for x, y in self._pairs]
         self._far = [float(law.outer.exact(np.array([x]), np.array([y]))[0, 0]) for x, y in self._pairs]
 
     def pair(self, place: int) -> tuple[int, int]:
@@ -197,15 +155,15 @@ class Pairs:
     def slopes(self, scale: float) -> Float64Array:
         """ln( K(x){x} / K(x'){x} ) / d(x, x') of each pair, shape (k,), in the steeper direction.
 
-        Never too small by more than `_rounded_up` adds: what the gains may err beyond that is added here.
+        Never too small by more than `certify` adds: what the gains may err beyond that is added here.
         """
         return np.array([self._slope(place, scale) for place in range(len(self._pairs))])
 
     def _slope(self, place: int, scale: float) -> float:
         law, cap = self._law, self._law.truncation
         near, far = (np.minimum(scale * self._near[row], cap) for row in self._places[place])
-        gain = scale * self._gains[place]
-        doubts = scale * self._doubts[place] + np.zeros_like(near)  # what rounding may take from the gains
+        gain, doubt = (scale * each for each in self._gains[place])
+        doubts = doubt + np.zeros_like(near)  # what rounding may take from the gains
         if cap < math.inf:
             gain = np.where((near < cap) & (far < cap), gain, far - near)
             split = (near < cap) != (far < cap)  # words on either side of tau
@@ -219,43 +177,6 @@ class Pairs:
         else:  # below 0: the other direction is the steeper one after all
             change = math.log(float((law.weights * np.exp(-far)).sum()) / normalizer)
         return (spread + abs(change) + float(kernel @ doubts) / normalizer) / self._far[place]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Line:
-    """The exponential mechanism on the distinct values of a line: no truncation or second metric.
-
-    Attributes:
-        values: ascending and distinct, shape (P,), float64.
-        weights: positive, shape (P,), in the same order.
-    """
-
-    values: Float64Array
-    weights: Float64Array
-
-    def certify(self, scale: float) -> Constant:
-        """As `certify`, from the P - 1 neighbouring pairs; points are positions in ``values``."""
-        if len(self.values) < 2:
-            raise DataError(ONE_POINT)
-        slopes = line.neighbour_slopes(np.diff(self.values), self.weights, scale)
-        place = int(np.abs(slopes).argmax())
-        steepest = float(slopes[place])
-        worst = (place, place + 1) if steepest >= 0 else (place + 1, place)
-        # Each step of the recurrences errs by a few units; no cancellation follows.
-        largest = scale + abs(steepest) + self.rounding * scale
-        return Constant(math.nextafter(largest, math.inf), scale, worst, float(np.diff(self.values).min()))
-
-    @property
-    def rounding(self) -> float:
-        """The allowance for rounding that `certify` adds, as a share of the scale."""
-        return (16 + 4 * len(self.values)) * UNIT
-
-    def calibrate(self, epsilon: float) -> Constant:
-        """As `calibrate`, to 1e-9: a pass costs next to nothing."""
-        scale = _solve(lambda s: self.certify(s).epsilon, (1 - 1e-9) * epsilon)
-        found = self.certify(scale)
-        return found if found.epsilon <= epsilon else self.certify(scale * (1 - 1e-8))
 
 
 _AIM = 0.9997
@@ -279,7 +200,7 @@ def calibrate(law: Law, epsilon: float) -> Constant:
             return constant
         if constant.epsilon <= epsilon and (best is None or constant.scale > best.scale):
             best = constant
-        scale = _solve(lambda s: max(float(part.slopes(s).max()) for part in seen), _AIM * epsilon)
+        scale = solve(lambda s: max(float(part.slopes(s).max()) for part in seen), _AIM * epsilon)
     if best is None:
         raise PolicyError(
             f"no scale was found whose certified constant is at most epsilon {epsilon:g}: ask for a larger epsilon"
@@ -287,7 +208,7 @@ def calibrate(law: Law, epsilon: float) -> Constant:
     return best
 
 
-def _solve(slope: Callable[[float], float], target: float) -> float:
+def solve(slope: Callable[[float], float], target: float) -> float:
     """The scale at which the steepest of the known pairs reaches ``target``."""
     from scipy.optimize import brentq
 
