@@ -108,6 +108,8 @@ class Run:
     """Rows as jsonl, csv or parquet."""
     resume: bool = False
     """Go on with an interrupted run of the same output."""
+    estimate: bool = False
+    """Only say time and memory, by a sample."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -219,3 +219,22 @@ def test_several_files_and_formats(run, answers, tmp_path):
         rows = [*publius.read_release(tmp_path / format).rows()]
         assert len(rows) == 200
         assert {*rows[0]} == {"id", "label"}
+
+
+@pytest.mark.parametrize(
+    "typed_", [("label", *STATUS, "--epsilon", 7), ("summarize", "--by", "status=yes,no", "--author-field", "who")]
+)
+def test_an_estimate_reads_and_leaves_nothing(run, answers, tmp_path, typed_):
+    command, *options = typed_
+    options += ["--text-field", "status"] * (command == "summarize")
+    before = {*os.listdir(tmp_path)}
+    code, out, _ = run(command, answers, *options, "--estimate", "--workers", 3, "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert (told["documents"], told["workers"]) == (100, 3)
+    assert 0 < told["seconds"] < 600
+    assert told["bytes"] > 2**20
+    code, out, _ = run(command, answers, *options, "--estimate", "--output", tmp_path / "out")
+    assert out.startswith("100 documents: about ")
+    assert out.endswith("Nothing was drawn.\n")
+    assert {*os.listdir(tmp_path)} == before

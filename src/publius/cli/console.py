@@ -98,6 +98,17 @@ def watched(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
             painter.join()
 
 
+def estimate(work: Callable[[Any], object], corpus: Any, workers: int | None, *, json: bool) -> None:
+    """Say how long ``work`` on each batch of a corpus will take, and its memory."""
+    from publius.releases.estimate import estimated
+
+    found = watched(estimated, work, corpus, workers)
+    if json:
+        as_json(found._asdict())
+    else:
+        say(str(found))
+
+
 def _paint(watch: Watch, ended: threading.Event) -> None:
     """Draw the watch's stage, work done, rate and time left until ``ended``."""
     if ended.wait(2.0):

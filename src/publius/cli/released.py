@@ -16,6 +16,7 @@ from publius.cli.parsing import AsRead, ByAuthors, Folder, Json, flat
 from publius.settings import Leaving, People, Reading, Run
 
 if TYPE_CHECKING:
+    from publius.documents.corpus import Batch
     from publius.mechanisms.mechanism import Mechanism
     from publius.releases.run import Result
 
@@ -50,15 +51,16 @@ def released(
     from publius.documents.inspection import look
     from publius.errors import UsageError, how_many
     from publius.files import check_new_folder, remove_leftovers
+    from publius.noise.randomness import RunKey
     from publius.releases.run import check_run, protect_corpus
 
-    output, leaving, run, c = asked.output, asked.leaving, asked.run, asked.documents_per_author
-    if output is None:
+    output, leaving, run, c = asked.output or "", asked.leaving, asked.run, asked.documents_per_author
+    if not output and not run.estimate:
         raise UsageError("where to? --output DIR, or --output - for rows alone")
     if output == "-":
         if run.format != "jsonl" or run.resume:
             raise UsageError("--output - writes JSON lines, all at once: leave out --format and --resume")
-    elif not run.resume:
+    elif output and not run.resume:
         check_new_folder(output)
     check_run(mechanism, leaving, c, ledger=leaving.ledger is not None)
     corpus = open_corpus(
@@ -69,6 +71,14 @@ def released(
         console.note(line)
     if field is not None and (undeclared := sum(not known(value)[1] for value, _ in corpus.texts())):
         console.note(f"{how_many(undeclared, 'document')} of an undeclared {field}: counted as other.")
+    if run.estimate:
+        key = RunKey.fresh()
+
+        def tried(batch: Batch) -> object:
+            return mechanism.protect([each.text for each in batch.documents()], range(len(batch)), key)
+
+        console.estimate(tried, corpus, run.workers, json=asked.json)
+        return
 
     def work(folder: Path) -> Result:
         return console.watched(

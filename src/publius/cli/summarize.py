@@ -32,6 +32,7 @@ def summarize(
     share: str | None = None,
     synthetic: int | None = None,
     accuracy: bool = False,
+    estimate: bool = False,
     force: bool = False,
     ledger: str | None = None,
     workers: int | None = None,
@@ -65,6 +66,8 @@ def summarize(
         Made-up rows. Default: as counted, to 10,000.
     accuracy
         Only say how large a count shows; reads nothing.
+    estimate
+        Only say time and memory, by a sample.
     force
         Draw though every count would be noise.
     ledger
@@ -87,13 +90,15 @@ def summarize(
     if accuracy:
         _say_accuracy(summary, json=json)
         return
-    if file is None or output is None:
+    if file is None or (output is None and not estimate):
         raise UsageError(f"{'which file? publius summarize FILE' if file is None else '--output'} is missing")
     from publius.documents.corpus import open_corpus
     from publius.documents.inspection import look
     from publius.files import remove_leftovers
+    from publius.noise.randomness import RunKey
     from publius.privacy.ledger import Ledger
     from publius.start.steps import beforehand
+    from publius.summaries.counting import count_batch
     from publius.summaries.run import summarize_corpus
 
     corpus = open_corpus(
@@ -101,12 +106,16 @@ def summarize(
         fields=[field.name for field in summary.groups.fields],
     )  # fmt: skip
     check_authors(corpus)
-    remove_leftovers(output)
     counts = summary.classifier or summary.subjects
     for line in console.watched(look, corpus, None if counts is None else counts.known):
         console.note(line)
     for line in beforehand(summary):
         console.note(line)
+    if output is None or estimate:
+        cells = summary.cells_of(RunKey.fresh())
+        console.estimate(lambda batch: count_batch(cells, batch), corpus, workers, json=json)
+        return
+    remove_leftovers(output)
     found = console.watched(
         summarize_corpus, corpus, summary, Path(output), compare=compare, reading=reading, synthetic=synthetic,
         force=force, ledger=None if ledger is None else Ledger(ledger), workers=workers,

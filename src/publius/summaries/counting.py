@@ -155,8 +155,8 @@ class Collected:
         self.undeclared: Counter[str] = Counter()
         self.names: set[str] = set()
 
-    def take(self, counted: Iterable[Counted]) -> Collected:
-        """Batches in the order of the documents."""
+    def take(self, counted: Iterable[Counted], total: int = 0) -> Collected:
+        """Batches in the order of the documents; ``total``: how many there are, for whoever waits."""
         for each in counted:
             self.documents += each.documents
             self.left_out += each.documents - len(each.tags)
@@ -164,7 +164,7 @@ class Collected:
             self.mentions.take(each.near)
             self.names |= each.names
             self.undeclared += each.undeclared
-            advance(self.documents, 0)
+            advance(self.documents, total)
         return self
 
     @property

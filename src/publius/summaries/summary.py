@@ -182,11 +182,12 @@ class Summary:
         """What the documents of a corpus contribute; private. `UsageError` where nobody said who wrote them."""
         check_authors(corpus)
         with stage("counting"):
-            batches = corpus.batches(BATCH)
-            return self._collected(key, mapped(count_batch, self.cells_of(key, names=names), batches, workers=workers))
+            cells, batches = self.cells_of(key, names=names), corpus.batches(BATCH)
+            counted = mapped(count_batch, cells, batches, workers=workers)
+            return self._collected(key, counted, corpus.counted)
 
-    def _collected(self, key: RunKey, counted: Iterable[Counted]) -> Collected:
-        return Collected(key, self.documents_per_author, self.statements_per_author).take(counted)
+    def _collected(self, key: RunKey, counted: Iterable[Counted], total: int = 0) -> Collected:
+        return Collected(key, self.documents_per_author, self.statements_per_author).take(counted, total)
 
     def cells_of(self, key: RunKey, *, names: bool = False) -> Cells:
         """`cells` with the key of a run."""
