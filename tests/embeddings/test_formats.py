@@ -201,8 +201,10 @@ def test_squares_must_not_overflow(tmp_path, norm, admitted):
 def test_progress_counts_rows(tmp_path, monkeypatch):
     monkeypatch.setattr("publius.embeddings.import_file._NUMBERS_IN_A_BLOCK", 6)
     seen = []
-    read_vectors(_file(tmp_path, glove()), progress=seen.append)
-    assert seen == [2, 2]
+    monkeypatch.setattr("publius.embeddings.import_file.advance", lambda done, total: seen.append((done, total)))
+    read_vectors(_file(tmp_path, glove()))
+    read_vectors(_file(tmp_path, header(WORDS, VECTORS) + glove()))
+    assert seen == [(2, 0), (4, 0), (2, 4), (4, 4)]
 
 
 def _through_a_pipe(data):

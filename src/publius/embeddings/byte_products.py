@@ -58,12 +58,13 @@ def unusable(dimension: int) -> str | None:
     return None
 
 
-def check(dimension: int, columns: int) -> None:
-    """Raise `PubliusError` where products of this shape are wrong; `MissingExtraError` without the library."""
+def checked_reach(dimension: int, columns: int) -> int:
+    """`reach`; `PubliusError` where products of this shape are wrong, `MissingExtraError` without the library."""
     if (why := unusable(dimension)) is not None:
         raise MissingExtraError("onnxruntime", "onnxruntime") if "not installed" in why else PubliusError(why)
-    if isinstance(wrong := reach(dimension, columns), str):
-        raise PubliusError(wrong)
+    if isinstance(found := reach(dimension, columns), str):
+        raise PubliusError(found)
+    return found
 
 
 @lru_cache(maxsize=64)

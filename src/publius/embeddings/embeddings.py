@@ -35,7 +35,6 @@ from publius.embeddings.import_file import GLOVE, read_vectors
 from publius.embeddings.store import Record, digest, open_store, write_store
 from publius.errors import EmbeddingError, StorageError, UsageError
 from publius.files import AnyPath, shown
-from publius.files.progress import Advance, unheard
 from publius.text.list_rule import PACKAGE, glove_data
 from publius.text.tokenizer import PROFILES, profile_named
 
@@ -121,7 +120,6 @@ class Embeddings:
         vocabulary: AbstractSet[str] | None = None,
         tokenizer: str | None = None,
         skip_bad_rows: bool = False,
-        progress: Advance = unheard,
     ) -> Self:
         """Read word2vec binary or text, GloVe or fastText .vec, also gzip; see `import_file.read_vectors`.
 
@@ -130,7 +128,7 @@ class Embeddings:
         """
         if tokenizer is not None:
             profile_named(tokenizer)
-        found = read_vectors(path, limit=limit, vocabulary=vocabulary, skip_bad_rows=skip_bad_rows, progress=progress)
+        found = read_vectors(path, limit=limit, vocabulary=vocabulary, skip_bad_rows=skip_bad_rows)
         source = {
             "format": found.format, "rows": found.rows, "limit": limit,
             "vocabulary": None if vocabulary is None else len(vocabulary), "skipped": dict(found.skipped),

@@ -25,7 +25,7 @@ from publius.arrays import Float32Array
 from publius.embeddings.admissible import LARGEST_DIMENSION, LONGEST_WORD, UNKNOWN, vector_faults, word_fault
 from publius.errors import EmbeddingError, UsageError
 from publius.files import AnyPath, largest_content, open_binary, shown
-from publius.files.progress import Advance, unheard
+from publius.files.progress import advance, stage
 
 WORD2VEC_BINARY: Final = "word2vec-binary"
 WORD2VEC_TEXT: Final = "word2vec-text"
@@ -74,24 +74,19 @@ class WordVectors:
 
 
 def read_vectors(
-    path: AnyPath,
-    *,
-    limit: int | None = None,
-    vocabulary: AbstractSet[str] | None = None,
-    skip_bad_rows: bool = False,
-    progress: Advance = unheard,
+    path: AnyPath, *, limit: int | None = None, vocabulary: AbstractSet[str] | None = None, skip_bad_rows: bool = False
 ) -> WordVectors:
     """Read a file of word vectors, its format told from its content.
 
     ``limit`` keeps the first words only (files hold the most frequent first); ``vocabulary`` keeps these words
-    only, and other rows are passed over unchecked. ``progress`` hears how many more rows are read.
+    only, and other rows are passed over unchecked.
 
     `EmbeddingError` names the row and the way out; `StorageError` and `DataError` as in `files.open_binary`.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1, not {limit}")
-    with open_binary(path) as stream:
-        return _Reader(path, stream, limit, vocabulary, skip_bad_rows).read(progress)
+    with open_binary(path) as stream, stage("reading vectors"):
+        return _Reader(path, stream, limit, vocabulary, skip_bad_rows).read()
 
 
 def _is_number(field: bytes) -> bool:
@@ -137,13 +132,12 @@ class _Reader:
         self._count: int | None = None
         """Rows that the header claims; None without a header."""
 
-    def read(self, progress: Advance) -> WordVectors:
+    def read(self) -> WordVectors:
         """The rows that are kept; `EmbeddingError` when there are none."""
-        first, heard = self._opening(), 0
+        first = self._opening()
         for block in self._binary_blocks() if self._format == WORD2VEC_BINARY else self._text_blocks(first):
             self._add(*block)
-            progress(self._rows - heard)
-            heard = self._rows
+            advance(self._rows, self._count or 0)
         if not self._words:
             hint = "check that the vocabulary has the same case and script" if self._vocabulary else _FETCH
             raise self._error(f": none of its {self._rows} rows is a word to keep: {hint}")

@@ -20,13 +20,12 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, final, get_args
+from typing import Final, Literal, NamedTuple, final
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -41,7 +40,6 @@ Kernel = Literal["sgemm", "onnxruntime-int8", "cupy-sgemm"]
 SGEMM: Final[Kernel] = "sgemm"
 BYTES: Final[Kernel] = "onnxruntime-int8"
 DEVICE: Final[Kernel] = "cupy-sgemm"
-KERNELS: Final[tuple[Kernel, ...]] = get_args(Kernel)
 
 _FirstStage = Shortlist | OnDevice | None
 
@@ -75,12 +73,6 @@ def _has_byte_units() -> bool:
     return False
 
 
-def usable_kernels() -> tuple[Kernel, ...]:
-    """Those whose library, and device, is here."""
-    why = {SGEMM: None, BYTES: byte_products.unusable(1), DEVICE: cuda_products.unusable()}
-    return tuple(each for each in KERNELS if why[each] is None)
-
-
 @final
 class NearestWords:
     """Exact Euclidean nearest-row search over fixed vectors.
@@ -110,7 +102,7 @@ class NearestWords:
         self._asked = kernel if self.dimension > 1 else SGEMM
         self._work = 0.0
         if self._asked == BYTES:
-            byte_products.check(self.dimension, columns(len(self._vectors)))
+            _ = self._shortlist
         if self._asked == DEVICE:
             cuda_products.check()
             _ = self._device
@@ -166,30 +158,25 @@ class NearestWords:
         _ = self._largest_norm
         starts = range(0, len(points), _ROWS if first is None else first.block)
         threads = max(1, min(THREADS if isinstance(first, OnDevice) else threads, len(starts)))
-        if threads == 1:  # starting a thread can hang where memory is exhausted
-            with _BLAS.limit(limits=1, user_api="blas"):
+        with _BLAS.limit(limits=1, user_api="blas"):
+            if threads == 1:  # starting a thread can hang where memory is exhausted
                 self._search(points, result, starts, first)
-            return result
-        with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-            shares = [
-                pool.submit(self._search, points, result, starts[share::threads], first) for share in range(threads)
-            ]
-            for share in shares:
-                share.result()
+                return result
+            with ThreadPoolExecutor(threads) as pool:
+                shares = (starts[share::threads] for share in range(threads))
+                [*pool.map(lambda share: self._search(points, result, share, first), shares)]
         return result
 
     def _search(self, points: Float64Array, result: IndexArray, starts: range, first: _FirstStage) -> None:
         """One thread's share of the blocks; the scores' memory is taken once and used again."""
-        if first is None:
-            memory = self._memory()
-            for start in starts:
-                block = slice(start, start + _ROWS)
-                result[block] = self._nearest_in_block(points[block], memory)
-            return
-        few = first.of_a_thread()
+        few, memory = (None, self._memory()) if first is None else (first.of_a_thread(), None)
         for start in starts:
-            block = slice(start, start + first.block)
-            result[block] = self._nearest_of_few(points[block], *few(*self._scaled_points(points[block])))
+            block = slice(start, start + (_ROWS if first is None else first.block))
+            some = points[block]
+            if few is not None:
+                result[block] = self._nearest_of_few(some, *few(*self._scaled_points(some)))
+            elif memory is not None:
+                result[block] = self._nearest_in_block(some, memory)
 
     def _first_stage(self) -> _FirstStage:
         """What finds a few words a point before they are decided; None for all words with sgemm."""
@@ -211,7 +198,7 @@ class NearestWords:
 
     @cached_property
     def _shortlist(self) -> Shortlist:
-        return Shortlist(self._vectors, self._scale)
+        return Shortlist(self._vectors, self._scale, self._squares / 2)
 
     def _nearest_of_few(
         self, points: Float64Array, winner: IndexArray, candidates: dict[int, IndexArray]
@@ -237,17 +224,20 @@ class NearestWords:
     def _panels(self) -> list[Float32Array]:
         """The vocabulary with the column -|w|^2/2, cut into panels of at most `_PANEL` rows."""
         whole = np.empty((len(self._vectors), self.dimension + 1), np.float32)  # one allocation: huge pages
-        panels = [whole[start:stop] for start, stop in _cuts(len(self._vectors), _PANEL)]
-        for panel, (start, stop) in zip(panels, _cuts(len(self._vectors), _PANEL), strict=True):
-            rows = np.asarray(self._vectors[start:stop], np.float64) * self._scale
-            panel[:, :-1] = rows
-            panel[:, -1] = -0.5 * np.einsum("ij,ij->i", rows, rows)
-        return panels
+        np.multiply(self._vectors, self._scale, out=whole[:, :-1], dtype=np.float64, casting="same_kind")
+        whole[:, -1] = -self._squares / 2
+        return np.array_split(whole, -(-len(whole) // _PANEL))
+
+    @cached_property
+    def _squares(self) -> Float64Array:
+        """The squared length of each scaled row."""
+        parts = np.array_split(self._vectors, -(-len(self._vectors) // _PANEL))
+        rows = (np.asarray(part, np.float64) * self._scale for part in parts)
+        return np.concatenate([np.einsum("ij,ij->i", part, part) for part in rows])
 
     @cached_property
     def _largest_norm(self) -> float:
-        norms = (np.asarray(self._vectors[a:b], np.float64) * self._scale for a, b in _cuts(len(self._vectors), _PANEL))
-        return max(float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max())) for rows in norms)
+        return math.sqrt(self._squares.max())
 
     def _scaled_points(self, points: Float64Array) -> tuple[Float64Array, Float32Array, Float64Array]:
         """Points scaled; in float32 with an extra column; and the bound on a float32 score's error for each."""
@@ -368,23 +358,12 @@ def _distinct_rows(vectors: FloatArray) -> IndexArray | None:
     """
     weights = np.cos(np.arange(1, vectors.shape[1] + 1))
     projections = np.einsum("ij,j->i", vectors, weights)  # not BLAS: equal rows get equal numbers
-    _, inverse, counts = np.unique(projections, return_inverse=True, return_counts=True)
-    if len(counts) == len(vectors):
+    _, first, inverse = np.unique(projections, return_index=True, return_inverse=True)
+    if len(first) == len(vectors):
         return None
-    keep = np.ones(len(vectors), bool)
-    seen: set[bytes] = set()
-    for index in np.flatnonzero(counts[inverse] > 1):
-        key = (np.asarray(vectors[index], np.float64) + 0.0).tobytes()  # + 0.0: minus zero equals zero
-        keep[index] = key not in seen
-        seen.add(key)
-    return None if keep.all() else np.flatnonzero(keep)
+    again = np.setdiff1d(np.arange(len(vectors)), first, assume_unique=True)
+    equal = again[(vectors[again] == vectors[first[inverse[again]]]).all(axis=1)]
+    return np.delete(np.arange(len(vectors)), equal) if len(equal) else None
 
 
 _BLAS = ThreadpoolController()
-
-
-def _cuts(size: int, step: int) -> Iterator[tuple[int, int]]:
-    """Consecutive ranges of nearly equal length at most ``step``."""
-    count = -(-size // step)
-    for part in range(count):
-        yield size * part // count, size * (part + 1) // count

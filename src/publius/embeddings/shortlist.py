@@ -11,8 +11,7 @@ says early how good the best is, wherever a point lies, so that few words stay, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +30,9 @@ _CHUNK = 1024
 _EIGHT = 8
 _ALL_BELOW = np.ones(_EIGHT, bool).view(np.uint64)
 _FINEST = 2.0**-90  # what leaves float32 at its lower end
+_FOUND = np.dtype([("owner", np.int64), ("place", np.int64), ("score", np.float64), ("error", np.float64)])
+"""A word that was found: whose it is, its place in the order, its score and the error of that."""
+_Found = NDArray[np.void]
 
 
 def columns(size: int) -> int:
@@ -45,26 +47,23 @@ class Shortlist:
     Vectors come scaled, so that no number is above 1.
     """
 
-    def __init__(self, vectors: FloatArray, scale: float) -> None:
-        """Take ``vectors``, shape (V, n), that ``scale`` brings to at most 1.
+    def __init__(self, vectors: FloatArray, scale: float, norms: Float64Array) -> None:
+        """Take ``vectors``, shape (V, n), that ``scale`` brings to at most 1, and |w|^2/2 of each when it has.
 
-        Raises `PubliusError` where the products are wrong.
+        Raises `PubliusError` where the products are wrong, `MissingExtraError` where their library is missing.
         """
         size, dimension = vectors.shape
-        self._vectors, self._width = vectors, columns(size)
-        reach = byte_products.reach(dimension, self._width)
-        if isinstance(reach, str):
-            raise PubliusError(reach)
-        self._norms = np.empty(size)
-        for part in _chunks(size):
-            rows = np.asarray(vectors[part], np.float64) * scale
-            self._norms[part] = np.einsum("ij,ij->i", rows, rows) / 2
+        self._vectors, self._norms, self._width = vectors, norms, columns(size)
+        reach = byte_products.checked_reach(dimension, self._width)
         self._order = _first_of_all_lengths(np.argsort(-self._norms, kind="stable"), self._width)
         self._errors = np.empty((3, size))
         """Of each word in this order what an error takes of a point's loss, of its length, and of nothing."""
         # A power of two scales the points instead, but for one that could take them out of float32.
         as_they_are = vectors.dtype == np.float32 and 2.0**-20 <= scale <= 2.0**20
-        self._singles = vectors if as_they_are else _scaled(vectors, scale)
+        self._singles = vectors
+        if not as_they_are:
+            self._singles = np.empty(vectors.shape, np.float32)
+            np.multiply(vectors, scale, out=self._singles, dtype=np.float64, casting="same_kind")
         self._scale = np.float32(scale if as_they_are else 1)
         starts = range(0, size, self._width)
         self._panels = [self._panel(self._order[a : a + self._width], a, scale, reach) for a in starts]
@@ -110,13 +109,13 @@ class Shortlist:
         if not len(here):
             return winners, {}
         found = self._found(points[here], memory)
-        owner, words = here[found.owner], self._order[found.place]
+        owner, words = here[found["owner"]], self._order[found["place"]]
         candidates: dict[int, IndexArray] = {}
         if not len(owner):
             return winners, candidates
         scores = np.einsum("ij,ij->i", self._singles[words], (rows[:, :-1] * self._scale)[owner])
         scores = scores - self._norms[words].astype(np.float32)
-        if not (np.abs(scores - found.score) <= found.error + bounds[owner]).all():
+        if not (np.abs(scores - found["score"]) <= found["error"] + bounds[owner]).all():
             raise PubliusError(_WRONG)
         starts = _starts(owner)
         there = owner[starts]
@@ -154,49 +153,27 @@ class Shortlist:
             if np.isnan(floors).any():
                 raise PubliusError(_WRONG)
             many += np.bincount(owner, minlength=count)
-            part = _Found(owner, flat - owner * self._width + number * self._width, score, error[owner])
-            if len(over := np.flatnonzero(many > _MOST)):
-                floors[over] = np.inf
-                part = part.where(many[owner] <= _MOST)
-            parts.append(part)
-        found = _Found.together(parts)
-        found = found.where(~(found.score + found.error < floors[found.owner]))
-        found = found.where(np.argsort(found.owner, kind="stable"))
-        if (found.place >= len(self._order)).any():
+            part = np.empty(len(flat), _FOUND)
+            part["owner"], part["place"] = owner, flat - owner * self._width + number * self._width
+            part["score"], part["error"] = score, error[owner]
+            floors[many > _MOST] = np.inf
+            parts.append(part[many[owner] <= _MOST])
+        found = np.concatenate(parts)
+        found = found[~(found["score"] + found["error"] < floors[found["owner"]])]
+        found = found[np.argsort(found["owner"], kind="stable")]
+        owner, place = found["owner"], found["place"]
+        if (place >= len(self._order)).any():
             raise PubliusError(_WRONG)
-        return self._sharpened(found, lost, length)
-
-    def _sharpened(self, found: _Found, lost: Float64Array, length: Float64Array) -> _Found:
-        """Those that stay when each word counts with the error of its own."""
-        error = _error(self._errors[:, found.place], lost[found.owner], length[found.owner])
-        starts = _starts(found.owner)
-        best = np.zeros(len(lost))
-        best[found.owner[starts]] = np.maximum.reduceat(found.score - error, starts)
-        found = _Found(found.owner, found.place, found.score, error)
-        return found.where(~(found.score + error < best[found.owner]))
+        # Those stay that could be the best when each word counts with the error of its own.
+        found["error"] = _error(self._errors[:, place], lost[owner], length[owner])
+        starts = _starts(owner)
+        best = np.zeros(count)
+        best[owner[starts]] = np.maximum.reduceat(found["score"] - found["error"], starts)
+        return np.asarray(found[~(found["score"] + found["error"] < best[owner])])
 
     def workspace(self) -> Workspace:
         """The memory that one thread needs."""
         return Workspace(self._panels, self._vectors.shape[1], self._width)
-
-
-@final
-@dataclass(frozen=True)
-class _Found:
-    """Words that were found: whose they are, their places in the order, their scores and the errors of these."""
-
-    owner: IndexArray
-    place: IndexArray
-    score: Float64Array
-    error: Float64Array
-
-    def where(self, which: NDArray[Any]) -> _Found:
-        return _Found(self.owner[which], self.place[which], self.score[which], self.error[which])
-
-    @classmethod
-    def together(cls, parts: list[_Found]) -> _Found:
-        columns = zip(*((each.owner, each.place, each.score, each.error) for each in parts), strict=True)
-        return cls(*map(np.concatenate, columns))
 
 
 @final
@@ -266,13 +243,6 @@ def _starts(owner: IndexArray) -> IndexArray:
 
 def _lengths(rows: Float64Array) -> Float64Array:
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
-
-
-def _scaled(vectors: FloatArray, scale: float) -> Float32Array:
-    singles = np.empty(vectors.shape, np.float32)
-    for part in _chunks(len(vectors)):
-        singles[part] = np.asarray(vectors[part], np.float64) * scale
-    return singles
 
 
 def _chunks(size: int) -> Iterator[slice]:
