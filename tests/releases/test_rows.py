@@ -59,7 +59,7 @@ def written(folder, outcomes, *, format="jsonl", ids=False, kept=None):
     pieces = pieces_of(made / "pieces", outcomes, kept=kept)
     rows.write_rows(
         pieces, made / "out", KEY, rows=len(outcomes), kind="labels" if outcomes[0].label else "words", format=format,
-        ids=ids, keep=tuple(kept or ()), labelled=bool(outcomes[0].label),
+        ids=ids, keep=tuple(kept or ()),
     )  # fmt: skip
     return made / "out"
 
@@ -110,9 +110,7 @@ def test_a_torn_piece_is_none(tmp_path):
 
 def test_no_rows_make_a_file_all_the_same(tmp_path):
     for format in ("jsonl", "csv", "parquet"):
-        assert (
-            rows.write_rows([], tmp_path, KEY, rows=0, kind="labels", format=format, ids=False, labelled=True) is None
-        )
+        assert rows.write_rows([], tmp_path, KEY, rows=0, kind="labels", format=format, ids=False) is None
     assert (tmp_path / "labels.jsonl").read_bytes() == b""
     assert (tmp_path / "rows.csv").read_bytes() == b"id,label\r\n"
     (tmp_path / "empty").mkdir()

@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from publius.classifiers.classifier import Kind
 from publius.errors import DataError
 
 VERSION: Final = 1
@@ -63,7 +64,7 @@ class ClassifierFacts(_Record, frozen=True, kw_only=True):
     """Which classifier answered."""
 
     name: str
-    kind: Literal["topics", "clusters", "subjects", "names", "values", "summary", "python"]
+    kind: Kind
     sha256: str
     accuracy: Accuracy | None = None
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -36,26 +37,20 @@ _BUCKET: Final = 64 * 2**20
 _GROUP: Final = 1024  # rows of a row group, and of a table at once
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(msgspec.Struct, frozen=True):
     """What a piece says of itself, for the curator: rows, words looked up, unknown ones, padding, counts of labels."""
 
     rows: int = 0
     seen: int = 0
     unknown: int = 0
     padding: int = 0
-    labels: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, int] = {}
 
     def __add__(self, other: Tally) -> Tally:
-        labels = Counter(self.labels)
-        labels.update(other.labels)
         return Tally(
-            self.rows + other.rows,
-            self.seen + other.seen,
-            self.unknown + other.unknown,
-            self.padding + other.padding,
-            labels,
-        )
+            self.rows + other.rows, self.seen + other.seen, self.unknown + other.unknown, self.padding + other.padding,
+            Counter(self.labels) + Counter(other.labels),
+        )  # fmt: skip
 
 
 # Pieces ---------------------------------------------------------------------------------------------------
@@ -80,7 +75,7 @@ def row_of(outcome: Outcome, kept: Mapping[str, Any] | None = None, warning: str
 
 def write_piece(path: Path, lines: Sequence[bytes], tally: Tally) -> None:
     """A private piece, which has its name when it is whole; its last line says how many rows it has."""
-    last = msgspec.json.encode(replace(tally, rows=len(lines)))
+    last = msgspec.json.encode(msgspec.structs.replace(tally, rows=len(lines)))
     with write_file(path, 0o600, durable=False) as file:
         file.write(b"".join(lines) + last + b"\n")
 
@@ -112,32 +107,18 @@ def _lines(pieces: Iterable[Path]) -> Iterator[bytes]:
 
 
 def write_rows(
-    pieces: Sequence[Path],
-    folder: Path,
-    key: RunKey,
-    *,
-    rows: int,
-    kind: str,
-    format: Format,
-    ids: bool,
+    pieces: Sequence[Path], folder: Path, key: RunKey, *, rows: int, kind: str, format: Format, ids: bool,
     keep: Sequence[str] = (),
-    labelled: bool = False,
-) -> dict[str, Any] | None:
+) -> dict[str, Any] | None:  # fmt: skip
     """Write the rows of all pieces as one public file in ``folder``; the first of them, None where there are none."""
     work = pieces[0].parent if pieces else folder
     lines = _with_ids(_lines(pieces)) if ids else _numbered(_in_secret_order(pieces, work, rows, key))
+    first = next(lines, None)
     name = f"{NAMES[kind]}.jsonl" if format == "jsonl" else f"rows.{format}"
-    found: list[bytes] = []
     with open(folder / name, "xb", opener=private) as file:
-        _WRITERS[format](file, _remembered(lines, found), keep, labelled)
-    return msgspec.json.decode(found[0]) if found else None
-
-
-def _remembered(lines: Iterator[bytes], first: list[bytes]) -> Iterator[bytes]:
-    for line in lines:
-        if not first:
-            first.append(line)
-        yield line
+        names = ["id", *["label"] * (kind == "labels"), *keep]  # of a file without any row
+        _WRITERS[format](file, itertools.chain([] if first is None else [first], lines), names)
+    return None if first is None else msgspec.json.decode(first)
 
 
 def _with_ids(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -165,13 +146,10 @@ def _in_secret_order(pieces: Sequence[Path], work: Path, rows: int, key: RunKey)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(0o700)
     count = min(-(-size // _BUCKET), 512)
-    buckets = [open(folder / str(number), "xb", opener=private) for number in range(count)]  # noqa: SIM115
-    try:
+    with ExitStack() as opened:
+        buckets = [opened.enter_context(open(folder / str(n), "xb", opener=private)) for n in range(count)]
         for place, line in zip(order, _lines(pieces), strict=True):
             buckets[int(place) * count // rows].write(b"%020d" % place + line)
-    finally:
-        for bucket in buckets:
-            bucket.close()
     for number in range(count):
         path = folder / str(number)
         yield from (line[20:] for line in sorted(path.read_bytes().splitlines(keepends=True)))
@@ -179,11 +157,11 @@ def _in_secret_order(pieces: Sequence[Path], work: Path, rows: int, key: RunKey)
     folder.rmdir()
 
 
-def _write_json(file: BinaryIO, lines: Iterator[bytes], keep: Sequence[str], labelled: bool) -> None:
+def _write_json(file: BinaryIO, lines: Iterator[bytes], names: Sequence[str]) -> None:
     file.writelines(lines)
 
 
-def _write_csv(file: BinaryIO, lines: Iterator[bytes], keep: Sequence[str], labelled: bool) -> None:
+def _write_csv(file: BinaryIO, lines: Iterator[bytes], names: Sequence[str]) -> None:
     """A row a document, or a row for each of its words; what a spreadsheet would calculate gets an apostrophe."""
     header: list[str] = []
     text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
@@ -199,11 +177,11 @@ def _write_csv(file: BinaryIO, lines: Iterator[bytes], keep: Sequence[str], labe
         for more in words:
             made.writerow([*cells.values(), *map(spreadsheet_safe, more)])
     if not header:
-        made.writerow(["id", *(["label"] if labelled else []), *keep])
+        made.writerow(names)
     text.detach()
 
 
-def _write_parquet(file: BinaryIO, lines: Iterator[bytes], keep: Sequence[str], labelled: bool) -> None:
+def _write_parquet(file: BinaryIO, lines: Iterator[bytes], names: Sequence[str]) -> None:
     """A row a document; a bag is a map of its words to their counts. Kept values are texts."""
     from publius.errors import extra
 
@@ -211,41 +189,23 @@ def _write_parquet(file: BinaryIO, lines: Iterator[bytes], keep: Sequence[str], 
         import pyarrow as pa
         from pyarrow import parquet
 
-    schema: Any = None
+    kinds = {"size": pa.int64(), "words": pa.list_(pa.string()), "bag": pa.map_(pa.string(), pa.int64())}
     writer: Any = None
-    for rows in _groups(lines):
-        records = [_flat(msgspec.json.decode(line), keep) for line in rows]
+    while group := [msgspec.json.decode(line) for line in itertools.islice(lines, _GROUP)]:
         if writer is None:
-            kinds = {"size": pa.int64(), "words": pa.list_(pa.string()), "bag": pa.map_(pa.string(), pa.int64())}
-            schema = pa.schema([(name, kinds.get(name, pa.string())) for name in records[0]])
+            schema = pa.schema([(name, kinds.get(name, pa.string())) for name in group[0]])
             writer = parquet.ParquetWriter(file, schema, compression="zstd")
-        writer.write_table(pa.Table.from_pylist(records, schema=schema))
+        for row in group:
+            row |= {name: _text(value) for name, value in row.items() if name not in kinds and value is not None}
+            if "bag" in row:
+                row["bag"] = [*row["bag"].items()]
+        writer.write_table(pa.Table.from_pylist(group, schema=schema))
     if writer is None:
-        names = ["id", *(["label"] if labelled else []), *keep]
         writer = parquet.ParquetWriter(file, pa.schema([(name, pa.string()) for name in names]), compression="zstd")
     writer.close()
 
 
 _WRITERS: Final = {"jsonl": _write_json, "csv": _write_csv, "parquet": _write_parquet}
-
-
-def _groups(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
-    group: list[bytes] = []
-    for line in lines:
-        group.append(line)
-        if len(group) == _GROUP:
-            yield group
-            group = []
-    if group:
-        yield group
-
-
-def _flat(row: dict[str, Any], keep: Sequence[str]) -> dict[str, Any]:
-    for name in keep:
-        row[name] = None if row[name] is None else _text(row[name])
-    if (bag := row.get("bag")) is not None:
-        row["bag"] = [*bag.items()]
-    return row
 
 
 def _text(value: Any) -> str:
@@ -307,22 +267,18 @@ def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
 
 def _read_csv(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8", newline="") as file:
-        current: dict[str, Any] | None = None
-        for read in csv.DictReader(file):
-            cells: dict[str, Any] = {unmarked(name): unmarked(value) for name, value in read.items()}
-            word, count, position = (cells.pop(name, None) for name in ("word", "count", "position"))
-            if current is None or current["id"] != cells["id"] or word is None:
-                if current is not None:
-                    yield current
-                current = cells
-                if "size" in cells:
-                    current["size"] = int(cells["size"])
-            if count is not None:
-                current.setdefault("bag", {})[word] = int(count)
-            elif position is not None:
-                current.setdefault("words", []).append(word)
-        if current is not None:
-            yield current
+        read = ({unmarked(name): unmarked(value) for name, value in row.items()} for row in csv.DictReader(file))
+        numbered = enumerate(read)
+        for _, group in itertools.groupby(numbered, lambda each: each[1]["id"] if "word" in each[1] else each[0]):
+            rows = [row for _, row in group]
+            found: dict[str, Any] = {k: v for k, v in rows[0].items() if k not in ("word", "count", "position")}
+            if "size" in found:
+                found["size"] = int(found["size"])
+            if "count" in rows[0]:
+                found["bag"] = {row["word"]: int(row["count"]) for row in rows}
+            elif "position" in rows[0]:
+                found["words"] = [row["word"] for row in rows]
+            yield found
 
 
 def check_kept(keep: Sequence[str], ids: str | None = None, private: Sequence[str | None] = ()) -> None:

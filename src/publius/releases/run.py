@@ -9,10 +9,10 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import msgspec
 
@@ -110,23 +110,11 @@ class Work:
         write_piece(path, lines, Tally(len(lines), tally.seen, tally.unknown, tally.padding, labels))
 
 
-@final
-@dataclass(frozen=True)
-class _People:
-    """Who wrote what leaves.
-
-    Attributes:
-        leaves: a byte a row: whether it leaves; None where all do.
-        charged: how many documents of each author leave.
-    """
+class _People(NamedTuple):
+    """Of each row whether it leaves, a byte each, None where all do; how many documents of each author leave."""
 
     leaves: bytes | None
-    charged: Mapping[str, int] = field(default_factory=dict, repr=False)
-
-    @property
-    def left_out(self) -> int:
-        """How many rows do not leave."""
-        return 0 if self.leaves is None else self.leaves.count(0)
+    charged: Mapping[str, int] = {}
 
 
 def protect_corpus(
@@ -196,17 +184,17 @@ def protect_corpus(
             draft.charges = {author: price * count for author, count in people.charged.items()}
             ledger.admit(draft.charges)  # to refuse early; the debit decides
         work = Work(
-            mechanism=mechanism,
-            secret=draft.key.expose(),
-            seeded=draft.key.seeded_run,
-            ids=leaving.ids,
-            keep=tuple(leaving.keep),
-            warning=warning_of(leaving),
-        )
+            mechanism=mechanism, secret=draft.key.expose(), seeded=draft.key.seeded_run, ids=leaving.ids,
+            keep=tuple(leaving.keep), warning=warning_of(leaving),
+        )  # fmt: skip
         pieces = _make_pieces(work, corpus, people, draft, run)
-        return _finished(
-            draft, mechanism, pieces, run, leaving, documents_per_author, field, labels_after_texts, people
-        )
+        tally = sum((found for piece in pieces if (found := tally_of(piece)) is not None), Tally())
+        manifest = manifest_of(
+            mechanism, tally.rows, leaving, documents_per_author=documents_per_author, field=field,
+            labels_after_texts=labels_after_texts,
+        )  # fmt: skip
+        left_out = 0 if people.leaves is None else people.leaves.count(0)
+        return replace(_finished(draft, mechanism, manifest, pieces, tally, run, leaving), left_out=left_out)
 
 
 def check_run(mechanism: Mechanism, leaving: Leaving, c: int | None = None, *, ledger: bool = False) -> None:
@@ -292,45 +280,27 @@ def _make_pieces(work: Work, corpus: Corpus, people: _People, draft: Draft, run:
         else:
             from publius.releases.engines import local
 
-            local.make_pieces(work, missing(), workers=run.workers)
+            local.make_pieces(work, missing(), workers=run.workers, total=corpus.counted)
     return paths
 
 
 def _finished(
-    draft: Draft,
-    mechanism: Mechanism,
-    pieces: list[Path],
-    run: Run,
+    draft: Draft, mechanism: Mechanism, manifest: LabelManifest | WordManifest, pieces: list[Path], tally: Tally, run: Run,
     leaving: Leaving,
-    c: int | None,
-    field: str | None,
-    after_texts: bool,
-    people: _People,
-) -> Result:
-    """The public files from the pieces, the manifest, the debit and the folder's place."""
+) -> Result:  # fmt: skip
+    """The public files from the pieces, the debit and the folder's place."""
     from publius.mechanisms.explained import of_frequent_words
     from publius.mechanisms.lifted import Lifted
 
-    tally = sum((found for piece in pieces if (found := tally_of(piece)) is not None), Tally())
-    manifest = manifest_of(
-        mechanism, tally.rows, leaving, documents_per_author=c, field=field, labels_after_texts=after_texts
-    )
     if isinstance(mechanism, Lifted) and draft.noted:
         unchanged = of_frequent_words(mechanism.kernel).unchanged
         manifest = msgspec.structs.replace(manifest, unchanged=min(max(unchanged, 0.0), 1.0))
     warned = () if manifest.warning is None else ("warning",)
     with stage("writing"):
         row = write_rows(
-            pieces,
-            draft.folder,
-            draft.key,
-            rows=tally.rows,
-            kind=mechanism.kind,
-            format=run.format,
-            ids=leaving.ids,
+            pieces, draft.folder, draft.key, rows=tally.rows, kind=mechanism.kind, format=run.format, ids=leaving.ids,
             keep=(*warned, *leaving.keep),
-            labelled=mechanism.kind == "labels",
-        )
+        )  # fmt: skip
         table = None
         if isinstance(manifest, LabelManifest):
             table = label_table(mechanism, manifest.labels, tally.labels)
@@ -341,8 +311,7 @@ def _finished(
             from publius.pages.page import write_release_pages
 
             write_release_pages(draft.folder, manifest, row=row, table=table)
-        complete = draft.finish(manifest)
-    return Result(complete, draft.output, tally, people.left_out, table or ())
+        return Result(draft.finish(manifest), draft.output, tally, table=table or ())
 
 
 def label_table(mechanism: Any, labels: Sequence[str], released: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -356,46 +325,32 @@ def label_table(mechanism: Any, labels: Sequence[str], released: Mapping[str, in
 
 
 def manifest_of(
-    mechanism: Mechanism,
-    documents: int,
-    leaving: Leaving,
-    *,
-    documents_per_author: int | None = None,
-    field: str | None = None,
-    labels_after_texts: bool = False,
-) -> LabelManifest | WordManifest:
+    mechanism: Mechanism, documents: int, leaving: Leaving, *, documents_per_author: int | None = None,
+    field: str | None = None, labels_after_texts: bool = False,
+) -> LabelManifest | WordManifest:  # fmt: skip
     """The manifest of ``documents`` rows, but for the digests of files."""
     from publius.privacy.promise import promise
 
-    facts = dict(mechanism.facts())
+    facts, c = dict(mechanism.facts()), documents_per_author
     shared = {
-        "publius_version": __version__,
-        "private": not leaving.experiment,
-        "warning": warning_of(leaving),
-        "promise": "",
-        "public": tuple(PublicInput(**each) for each in mechanism.public),
-        "documents": documents,
-        "ids": leaving.ids,
+        "publius_version": __version__, "private": not leaving.experiment, "warning": warning_of(leaving), "promise": "",
+        "public": tuple(PublicInput(**each) for each in mechanism.public), "documents": documents, "ids": leaving.ids,
         "kept": tuple(leaving.keep),
-    }
+    }  # fmt: skip
     made: LabelManifest | WordManifest
     if mechanism.kind == "labels":
         classifier = dict(facts.pop("classifier"))
         accuracy = classifier.pop("accuracy", None)
         accuracy = Accuracy(**accuracy) if isinstance(accuracy, Mapping) else accuracy
+        shared |= {
+            "classifier": ClassifierFacts(**classifier, accuracy=accuracy), "field": field,
+            "labels_after_texts": labels_after_texts, "shuffled": _shuffled(mechanism, documents, leaving),
+        }  # fmt: skip
         facts = {name: value for name, value in facts.items() if name in LabelManifest.__struct_fields__}
-        made = LabelManifest(
-            **{**facts, **shared},
-            classifier=ClassifierFacts(**classifier, accuracy=accuracy),
-            field=field,
-            labels_after_texts=labels_after_texts,
-            shuffled=_shuffled(mechanism, documents, leaving),
-            author=_author(documents_per_author, facts["epsilon"]),
-        )
+        made = LabelManifest(**facts | shared, author=_author(c, facts["epsilon"]))
     else:
         facts = {name: value for name, value in facts.items() if name in WordManifest.__struct_fields__}
-        author = _author(documents_per_author, facts["exponent_per_distance"], facts["delta"])
-        made = WordManifest(**{**facts, **shared}, author=author)
+        made = WordManifest(**facts | shared, author=_author(c, facts["exponent_per_distance"], facts["delta"]))
     return msgspec.structs.replace(made, promise=promise(made))
 
 

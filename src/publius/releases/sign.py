@@ -160,7 +160,7 @@ def _counts(drawn: ReleasedFolder) -> dict[str, Any]:
         of, ("label", "documents")
     )
     rows = drawn.table(of) if of in drawn.tables else []
-    counts = [
+    counts: list[dict[str, Any]] = [
         {"label": row[name], "value": int(row[count]), "low": int(row["low"]), "high": int(row["high"])} for row in rows
     ]
     seen = (each for each in counts if each["low"] > 0)
