@@ -84,14 +84,10 @@ class Draft:
     ) -> Iterator[Draft]:
         """A draft of ``output``; what is half-made goes when the block ends otherwise, but for a run to be resumed.
 
-        Args:
-            output: the folder of the release, new or empty.
-            ledger: where ``charges`` are debited; they can be set on the draft until `finish`.
-            charges: amounts for each author.
-            resume: go on with what a killed run of the same output left, and keep what this one leaves.
-            fingerprint: a keyed digest of all that the run reads and does; `DataError` where a resumed run's differs.
-            seed: of an experiment, never of a release.
-            noted: whether the release is noted as made here.
+        ``charges``, amounts for each author, are debited in ``ledger``; they can be set on the draft until `finish`. With
+        ``resume`` it goes on with what a killed run of the same output left, and keeps what this one leaves.
+        ``fingerprint`` is a keyed digest of all that the run reads and does; `DataError` where a resumed run's differs.
+        ``seed`` is of an experiment, never of a release; ``noted`` whether the release is noted as made here.
         """
         target = Path(os.path.realpath(output))
         home = target.with_name(target.name + SUFFIX)
@@ -111,7 +107,8 @@ class Draft:
                 _clear(home)
             try:
                 check_new_folder(output)
-                yield _begun(target, home, ledger, charges or {}, fingerprint, seed, noted=noted)
+                key = _key(home, fingerprint, seed)
+                yield Draft(target, home / _RELEASE, home / _PIECES, key, ledger, charges or {}, noted=noted)
                 if home.exists() and not resume:
                     _remove(home)
             except BaseException:
@@ -137,16 +134,8 @@ class Draft:
         return complete
 
 
-def _begun(
-    target: Path,
-    home: Path,
-    ledger: Ledger | None,
-    charges: Mapping[str, Fraction],
-    fingerprint: Callable[[bytes], str] | None,
-    seed: int | None,
-    *,
-    noted: bool,
-) -> Draft:
+def _key(home: Path, fingerprint: Callable[[bytes], str] | None, seed: int | None) -> RunKey:
+    """The key of a run, a fresh one or that of the run that goes on, and its working folder made ready."""
     with os_errors("write", home):
         kept = (home / _KEY).read_bytes() if (home / _KEY).exists() else None
         if kept is None:
@@ -161,7 +150,7 @@ def _begun(
         shutil.rmtree(home / _RELEASE, ignore_errors=True)
         (home / _RELEASE).mkdir(0o700)
         (home / _PIECES).mkdir(0o700, exist_ok=True)
-    return Draft(target, home / _RELEASE, home / _PIECES, key, ledger, charges, noted=noted)
+    return key
 
 
 def _check_input(home: Path, fingerprint: Callable[[bytes], str] | None) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from publius.errors import DataError, PolicyError
-from publius.files import os_errors, private, read_bytes_limited, read_lines, shown
+from publius.files import os_errors, private, read_bytes_limited, shown
 from publius.files.reading import files_sha256
 from publius.releases.manifest import Manifest, decoded
 
@@ -53,7 +53,7 @@ def _ends_line(path: Path) -> bool:
 def stands_in_register(content: bytes) -> bool:
     """Whether this installation has written the manifest, or the page, of these bytes."""
     path, wanted = register_path(), hashlib.sha256(content).hexdigest().encode()
-    return path.exists() and any(b'"' + wanted + b'"' in line for _, line in read_lines(path))
+    return path.exists() and b'"' + wanted + b'"' in read_bytes_limited(path)
 
 
 def digests(folder: Path) -> dict[str, str]:

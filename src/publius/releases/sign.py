@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import re
 from collections import Counter, defaultdict
@@ -32,12 +33,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from publius.classifiers.classifier import Classifier
-    from publius.documents.corpus import Corpus
 
 RESULTS: Final = "results.json"
 _RECORD: Final = re.compile(rb'<script type="application/json" id="publius">(.*?)</script>', re.DOTALL)
-_BY_DOCUMENTS: Final = ((1, "1 document"), (5, "2 to 5 documents"), (20, "6 to 20 documents"))
-_MORE: Final = "more documents"
+_BY_DOCUMENTS: Final = (
+    (1, "1 document"), (5, "2 to 5 documents"), (20, "6 to 20 documents"), (math.inf, "more documents"),
+)  # fmt: skip
 _TOLD: Final = {"texts": "other texts", "originals": "the originals", "topic": "topics"}
 _DRAWN: Final = 4
 """Attackers in the picture; the table has all."""
@@ -104,24 +105,12 @@ def sign(
 ) -> Manifest:  # fmt: skip
     """Write the curator's page of a release, which a person signs, and on demand the recipients'.
 
-    Args:
-        release: a folder that this installation has drawn.
-        output: the curator's page; its owner's only.
-        texts: the private file, in which is counted what the curator should know before signing.
-        reading: how that file is read.
-        people: which column of it names the authors.
-        evaluation: the folder of an evaluation of public texts at the epsilon of the release.
-        purpose: what the recipient may use it for.
-        recipient: who receives it.
-        contact: whom recipients may ask.
-        review: when to look at it again.
-        public_page: the page for recipients: nothing that was counted in the private file.
-
-    Raises:
-        PolicyError: a release that was not made here or was changed, or an evaluation of private texts as they are.
-        UsageError: a page inside of the folder, which holds exactly what was drawn, or one that is there already; what
-            `check_typed` refuses.
-        DataError: an evaluation of another mechanism, length or epsilon; a file that has fewer documents than rows left.
+    In ``texts``, the private file (``reading``, ``people``: how it is read), is counted what the curator should know before
+    signing; ``public_page`` shows nothing of that. ``evaluation`` is the folder of an evaluation of public texts at the
+    epsilon of the release. `PolicyError` for a release that was not made here or was changed, and for an evaluation of
+    private texts as they are; `UsageError` for a page inside of the folder, one that is there already, and what
+    `check_typed` refuses; `DataError` for an evaluation of another mechanism, length or epsilon, and for a file that
+    has fewer documents than rows left.
     """
     typed = {"purpose": purpose, "recipient": recipient, "contact": contact, "review": review}
     check_typed(typed)
@@ -144,12 +133,11 @@ def sign(
         facts = facts_of(manifest, next(drawn.rows(), None), table)
     digest = hashlib.sha256(read_bytes_limited(folder / MANIFEST)).hexdigest()
     signed = typed | {"evaluation": found, "counted": counted, "digest": digest}
-    write_page(output, "release.html", facts | {"signed": signed | {"curator": True}}, mode=0o600)
-    note(read_bytes_limited(output))
-    if public_page is not None:
-        hidden = {"curator": False, "counted": None}
-        write_page(public_page, "release.html", facts | {"signed": signed | hidden})
-        note(read_bytes_limited(public_page))
+    more: dict[str, Any] = {"curator": False, "counted": None}
+    for place, own, mode in ((output, {"curator": True}, 0o600), (public_page, more, 0o666)):
+        if place is not None:
+            write_page(place, "release.html", facts | {"signed": signed | own}, mode=mode)
+            note(read_bytes_limited(place))
     return manifest
 
 
@@ -234,8 +222,10 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
             f"{shown(folder)} attacked private texts as they are, which no page may show: evaluate public texts"
         )
     stated = msgspec.to_builtins(manifest)
-    measured = {"kind": results.kind} | _measured(results)
-    if wrong := [name for name, value in measured.items() if _stated(stated, name) != value]:
+    if results.kind == "labels":
+        stated["classifier"] = (stated.get("classifier") or {}).get("sha256")
+    wrong = [name for name, value in _measured(results).items() if stated.get(name) != value]
+    if wrong:
         raise DataError(
             f"{shown(folder)} measured something else than what was released: {', '.join(wrong)} differ. Evaluate what "
             "release.html says"
@@ -273,15 +263,9 @@ def _measured(results: _Results) -> dict[str, Any]:
     """What an evaluation drew with, beside mechanism and epsilon, by the names of the manifest."""
     sha256 = next(iter(results.public), {}).get("sha256")
     if results.kind == "labels":
-        return {"classifier": sha256}
-    return {"ordered": False, "vocabulary_sha256": sha256} | {
-        name: results.facts.get(name) for name in ("length", "metric", "unknown", "stop_words")
-    }
-
-
-def _stated(manifest: dict[str, Any], name: str) -> Any:
-    value = manifest.get(name)
-    return value["sha256"] if isinstance(value, dict) else value
+        return {"kind": "labels", "classifier": sha256}
+    found = {name: results.facts.get(name) for name in ("length", "metric", "unknown", "stop_words")}
+    return {"kind": results.kind, "ordered": False, "vocabulary_sha256": sha256, **found}
 
 
 def _knows(attempt: _Attempt) -> str:
@@ -292,12 +276,9 @@ def _knows(attempt: _Attempt) -> str:
 
 def _drawn(found: Sequence[_Attempt]) -> list[_Attempt]:
     """The best attacker of each kind of knowledge, then the next best; the best first."""
-    best: dict[str, _Attempt] = {}
-    for each in found:
-        best.setdefault(_knows(each), each)
-    firsts = list(best.values())
-    chosen = (firsts + [each for each in found if not any(each is one for one in firsts)])[:_DRAWN]
-    return [each for each in found if any(each is one for one in chosen)]
+    firsts = [*{_knows(each): each for each in reversed(found)}.values()]
+    chosen = [*firsts, *(each for each in found if each not in firsts)][:_DRAWN]
+    return [each for each in found if each in chosen]
 
 
 def _counted(texts: AnyPath, manifest: Manifest, reading: Reading, people: People) -> Counted:
@@ -316,15 +297,19 @@ def _counted(texts: AnyPath, manifest: Manifest, reading: Reading, people: Peopl
     columns = kept or (("",) if answers is not None else ())
     wrote: Counter[str | int | None] = Counter()
     cells: dict[tuple[str, Any, str], set[Any]] = defaultdict(set)
-    documents = 0
-    for label, document in _labelled(corpus, answers):
-        author = author_key(document.author) if named else document.row
-        documents += 1
-        wrote[author] += 1
-        for name in columns:
-            cell = cells[name, label, repr(document.fields[name]) if name else ""]
-            if len(cell) < AUTHORS_AT_LEAST:
-                cell.add(author)
+    for batch in corpus.batches(_BATCH):
+        texts_of = batch.documents()
+        labels = (
+            [None] * len(texts_of) if answers is None else answers.answers([each.text for each in texts_of]).tolist()
+        )
+        for label, document in zip(labels, texts_of, strict=True):
+            author = author_key(document.author) if named else document.row
+            wrote[author] += 1
+            for name in columns:
+                cell = cells[name, label, repr(document.fields[name]) if name else ""]
+                if len(cell) < AUTHORS_AT_LEAST:
+                    cell.add(author)
+    documents = wrote.total()
     if not isinstance(manifest, SummaryManifest):
         left_out = documents - manifest.documents
         if left_out < 0 or (left_out and manifest.author is None and not named):
@@ -342,19 +327,8 @@ def _counted(texts: AnyPath, manifest: Manifest, reading: Reading, people: Peopl
 
 def _by_documents(wrote: Counter[str | int | None]) -> tuple[tuple[str, int], ...]:
     """Authors by how many documents they wrote."""
-    found = Counter(next((name for most, name in _BY_DOCUMENTS if count <= most), _MORE) for count in wrote.values())
-    names = [*(name for _, name in _BY_DOCUMENTS), _MORE]
-    return tuple((name, found[name]) for name in names if found[name])
-
-
-def _labelled(corpus: Corpus, classifier: Classifier | None) -> Any:
-    """Each document with its label; None where no labels leave."""
-    for batch in corpus.batches(_BATCH):
-        documents = batch.documents()
-        labels: Sequence[Any] = [None] * len(documents)
-        if classifier is not None:
-            labels = classifier.answers([each.text for each in documents]).tolist()
-        yield from zip(labels, documents, strict=True)
+    found = Counter(next(name for most, name in _BY_DOCUMENTS if count <= most) for count in wrote.values())
+    return tuple((name, found[name]) for _, name in _BY_DOCUMENTS if found[name])
 
 
 def _classifier(manifest: LabelManifest) -> Classifier:
