@@ -18,7 +18,6 @@ from publius.files import (
     place_folder,
     private_folder,
     read_bytes_limited,
-    read_lines,
     remove_leftovers,
     write_file,
 )  # fmt: skip
@@ -129,7 +128,7 @@ def test_a_secret_is_overwritten_and_gone(tmp_path, monkeypatch):
 def test_gzip_is_read_as_a_stream_and_bounded(tmp_path):
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(b"one\ntwo") + gzip.compress(b"\nthree"))
-    assert [*read_lines(path)] == [(1, b"one"), (2, b"two"), (3, b"three")]
+    assert read_bytes_limited(path) == b"one\ntwo\nthree"
     assert largest_content(path) == GZIP_FREE
     path.write_bytes(gzip.compress(bytes(2 * GZIP_FREE)))
     with pytest.raises(DataError, match="unpacks to more than"):
@@ -142,12 +141,10 @@ def test_gzip_is_read_as_a_stream_and_bounded(tmp_path):
         read_bytes_limited(path)
 
 
-def test_lines_end_at_the_newline_byte_and_have_a_limit(tmp_path):
+def test_what_is_read_whole_has_a_limit(tmp_path):
     path = tmp_path / "a"
-    path.write_bytes("a\u2028b\r\nc".encode())
-    assert [*read_lines(path)] == [(1, "a\u2028b\r".encode()), (2, b"c")]
-    with pytest.raises(DataError, match="line 1: more than 3 bytes"):
-        [*read_lines(path, 3)]
+    path.write_bytes(b"abc")
+    assert read_bytes_limited(path, 3) == b"abc"
     with pytest.raises(DataError, match="more than 2 bytes"):
         read_bytes_limited(path, 2)
 

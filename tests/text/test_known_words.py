@@ -173,10 +173,10 @@ def test_a_stretch_that_takes_the_row_of_another_gives_its_own_words(monkeypatch
 
 @given(st.lists(TEXTS, max_size=5))
 def test_a_matrix_of_counts_has_the_words_of_each_text(texts):
-    found = count_matrix(texts, WORDS, stop_words=STOPS)
+    found = count_matrix(texts, WORDS, stop_words="english")
     assert found.shape == (len(texts), len(WORDS))
     assert found.has_sorted_indices
-    encoding = Encoding(None, "drop", STOPS, "glove", padded=False)
+    encoding = Encoding(None, "drop", StopWords.load(), "glove", padded=False)
     for row, text in zip(found.toarray().tolist(), texts, strict=True):
         assert dict(Bag(words_of(text, VOCABULARY, encoding).words).counts) == {
             word: count for word, count in zip(WORDS, row, strict=True) if count

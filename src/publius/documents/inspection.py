@@ -181,7 +181,11 @@ class _Seen:
             _NUMBER_OR_DATE.fullmatch(name) or 0 < self.named[name] < forms.total()
             for name, forms in self.forms.items()
         ):
-            note("row of names that looks like a document: if it is one, write a row of names above it", 1, "row 1")
+            note(
+                "row of names that looks like a document: if it is one, write a row of names above it",
+                1,
+                f"row {header[0] + 1}",
+            )
         note("texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders)
         again = [count for count in self.texts.values() if count > 1]
         note("texts that are there more than once", sum(again), f"{len(again)} different")

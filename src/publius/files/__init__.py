@@ -1,7 +1,6 @@
 """Reading with limits and writing durably: every file that Publius opens or makes goes through here.
 
-Reading: gzip is unpacked as a stream, with a cap on how far it may expand; lines end at the newline byte only
-(U+0085 and U+2028 occur inside words) and have a longest length. Writing: a temporary neighbor, flushed to
+Reading: gzip is unpacked as a stream, with a cap on how far it may expand. Writing: a temporary neighbor, flushed to
 the disk, takes the final name in one step, so that a reader sees the whole or nothing, after a crash too.
 
 `StorageError` is raised for what the operating system refuses, `DataError` for what is beyond a limit or
@@ -18,12 +17,12 @@ from publius.files.folders import (
     remove_leftovers,
 )  # fmt: skip
 from publius.files.paths import AnyPath, os_errors, shown, storage_error
-from publius.files.reading import GZIP_FREE, GZIP_RATIO, largest_content, open_binary, read_bytes_limited, read_lines
+from publius.files.reading import GZIP_FREE, GZIP_RATIO, largest_content, open_binary, read_bytes_limited
 from publius.files.writing import private, sync, temporary_name, write_file
 
 __all__ = [
     "GZIP_FREE", "GZIP_RATIO", "AnyPath", "check_new_folder",
     "largest_content", "make_parents", "new_folder", "open_binary", "os_errors", "own_folder", "place_folder",
-    "private", "private_folder", "read_bytes_limited", "read_lines", "remove_leftovers", "shown", "storage_error",
+    "private", "private_folder", "read_bytes_limited", "remove_leftovers", "shown", "storage_error",
     "sync", "temporary_name", "write_file",
 ]  # fmt: skip

@@ -1,22 +1,18 @@
-"""Reading with limits: gzip is unpacked as a stream, lines have a longest length."""
+"""Reading with limits: gzip is unpacked as a stream."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import io
-import itertools
 import os
 import stat
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import IO, Final, final
 
 from publius.errors import DataError
 from publius.files.paths import AnyPath, os_errors, shown, storage_error, usable
-
-LINE_LIMIT: Final = 64 * 2**20
-"""Longest line in bytes: a document of some ten million words."""
 
 WHOLE_LIMIT: Final = 256 * 2**20
 """Largest file in bytes that is read as a whole."""
@@ -35,14 +31,11 @@ _MAGIC: Final = b"\x1f\x8b"
 class _Source(io.RawIOBase):
     """The bytes of a file, unpacked when they are gzip; whatever goes wrong is a typed error."""
 
-    def __init__(self, path: AnyPath, start: int) -> None:
+    def __init__(self, path: AnyPath) -> None:
         self._path, self._unpacked, self._packed = path, 0, 0
         with os_errors("open", path):
             self._file = open(usable(path), "rb")  # noqa: SIM115  # closed in close()
         self._stream: IO[bytes] | gzip.GzipFile = self._file
-        if start:
-            self._file.seek(start)
-            return
         with os_errors("read", path):
             packed = self._file.peek(len(_MAGIC)).startswith(_MAGIC)
         if packed:
@@ -91,14 +84,13 @@ class _Counted(io.RawIOBase):
         return data
 
 
-def open_binary(path: AnyPath, start: int = 0) -> io.BufferedReader:
+def open_binary(path: AnyPath) -> io.BufferedReader:
     """The bytes of a file as a buffered stream, unpacked when the file is gzip (told by its first bytes).
 
-    A pipe works too. A plain file can be read from its byte ``start`` on. Reading raises `StorageError` when the
-    operating system fails and `DataError` when gzip is damaged, cut short, missing from a file named ``.gz``, or
-    expands more than `GZIP_RATIO` times.
+    A pipe works too. Reading raises `StorageError` when the operating system fails and `DataError` when gzip is
+    damaged, cut short, missing from a file named ``.gz``, or expands more than `GZIP_RATIO` times.
     """
-    return io.BufferedReader(_Source(path, start), _BUFFER)
+    return io.BufferedReader(_Source(path), _BUFFER)
 
 
 def largest_content(path: AnyPath) -> int | None:
@@ -130,21 +122,3 @@ def files_sha256(paths: Iterable[AnyPath]) -> str:
             for block in iter(lambda: stream.read(2**20), b""):
                 state.update(block)
     return state.hexdigest()
-
-
-def read_lines(path: AnyPath, limit: int = LINE_LIMIT) -> Iterator[tuple[int, bytes]]:
-    """Pairs (line number from 1, bytes without the newline); a carriage return before it is kept.
-
-    Lines end at the newline byte only. The last one needs none; an empty file has no lines. `DataError` at a
-    line of more than ``limit`` bytes.
-    """
-    with open_binary(path) as stream:
-        for number in itertools.count(1):
-            line = stream.readline(limit + 1)
-            if not line:
-                return
-            if line.endswith(b"\n"):
-                line = line[:-1]
-            elif len(line) > limit:
-                raise DataError(f"{shown(path)}, line {number}: more than {limit} bytes; is it a text file?")
-            yield number, line

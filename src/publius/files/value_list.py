@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 from publius.errors import DataError, UsageError
-from publius.files.reading import read_lines
+from publius.files.reading import read_bytes_limited
 
 
 def value_list(given: str, what: str) -> list[str]:
@@ -17,10 +17,10 @@ def value_list(given: str, what: str) -> list[str]:
     if given.startswith("@"):
         path = Path(given[1:])
         try:
-            lines = [line.decode("utf-8-sig" if number == 1 else "utf-8").strip() for number, line in read_lines(path)]
+            lines = read_bytes_limited(path).decode("utf-8-sig").split("\n")
         except UnicodeDecodeError:
             raise DataError(f"{path.name} is not in UTF-8: it must have one value a line") from None
-        return [*filter(None, lines)]
+        return [value for line in lines if (value := line.strip())]
     try:
         (values,) = csv.reader([given], strict=True, skipinitialspace=True)
     except (csv.Error, ValueError):

@@ -19,7 +19,7 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.errors import UnknownWordError, UsageError
 from publius.settings import Between, TextSettings, UnknownPolicy
-from publius.text.known_words import NOWHERE, IndexedVocabulary, PlacedWords, known_words
+from publius.text.known_words import NOWHERE, IndexedVocabulary, known_words
 from publius.text.known_words import UNKNOWN as UNKNOWN
 from publius.text.tokenizer import StopWords, Unknown, UnprotectedToken, Vocabulary, lookup, profile_named
 
@@ -246,7 +246,7 @@ def _encoded(places: IndexArray, names: Sequence[str], unknown_index: int, encod
     if padding:
         places = np.concatenate([places, np.full(padding, NOWHERE)])
     at = np.where(places == NOWHERE, unknown_index, places) if padding or unknown else places
-    return Encoded(PlacedWords(places, names), seen, unknown, padding, places=at)
+    return Encoded(tuple(map(names.__getitem__, places.tolist())), seen, unknown, padding, places=at)
 
 
 def _rejected(unknown: int, seen: int) -> UnknownWordError:

@@ -38,26 +38,17 @@ def _word_list(words: tuple[str, ...]) -> WordList:
 
 
 def word_places(
-    texts: Sequence[str],
-    words: tuple[str, ...],
-    *,
-    profile: str = "glove",
-    stop_words: str | StopWords = TextSettings.stop_words,
+    texts: Sequence[str], words: tuple[str, ...], *, profile: str = "glove", stop_words: str = TextSettings.stop_words
 ) -> Rows:
     """For each text the places of its words in ``words``, in their order; -1 for one that is not there.
 
     A row is a function of its own text. The table of the words is kept for the next call with the same tuple.
     """
-    stops = stop_words if isinstance(stop_words, StopWords) else StopWords.load(stop_words)
-    return Rows.of(known_words(_word_list(words), profile, stops).places(texts))
+    return Rows.of(known_words(_word_list(words), profile, StopWords.load(stop_words)).places(texts))
 
 
 def count_matrix(
-    texts: Sequence[str],
-    words: tuple[str, ...],
-    *,
-    profile: str = "glove",
-    stop_words: str | StopWords = TextSettings.stop_words,
+    texts: Sequence[str], words: tuple[str, ...], *, profile: str = "glove", stop_words: str = TextSettings.stop_words
 ) -> Any:
     """How often each of ``words`` stands in each text: a scipy CSR array of int64, shape (texts, words), sorted.
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol, final
 
 import numpy as np
 
-from publius.arrays import IndexArray, LazySequence
+from publius.arrays import IndexArray
 from publius.text.normal_form import may_have_long_run
 from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, profile_named
 
@@ -63,28 +63,6 @@ class IndexedVocabulary(Hashable, Protocol):
     @property
     def places(self) -> Mapping[str, int]: ...  # noqa: D102
     def __contains__(self, word: object, /) -> bool: ...
-
-
-@final
-class PlacedWords(LazySequence[str]):
-    """Words of a vocabulary, held as their places and named when they are asked for; it shows none in a repr."""
-
-    __slots__ = ("_names", "_places")
-
-    def __init__(self, places: IndexArray, names: Sequence[str]) -> None:
-        self._places, self._names = places, names
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __iter__(self) -> Iterator[str]:
-        return map(self._names.__getitem__, self._places.tolist())
-
-    def _item(self, place: int) -> str:
-        return str(self._names[self._places[place]])
-
-    def __repr__(self) -> str:
-        return f"PlacedWords(size={len(self)})"
 
 
 @final
