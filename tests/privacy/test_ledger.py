@@ -107,7 +107,7 @@ def test_a_ledger_counts_one_of_two_units(path, tmp_path):
         Ledger.create(tmp_path / "other", budget=10, unit="pounds")
 
 
-BAD_AMOUNTS = [math.nan, math.inf, -math.inf, -1, 0, 0.0, -0.0, "1", b"1", None, True, 1j, [1]]
+BAD_AMOUNTS = [math.nan, math.inf, -math.inf, -1, 0, 0.0, -0.0, "x", b"1", None, True, 1j, [1]]
 
 
 @pytest.mark.parametrize("amount", BAD_AMOUNTS, ids=repr)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from publius.errors import UsageError
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import seeded_rng
-from publius.summaries.tables import NoisyTable, exact_number, histogram, noisy_table, shares_of, whole_rows
+from publius.summaries.tables import NoisyTable, exact_share, histogram, noisy_table, shares_of, whole_rows
 
 MADE = ("totals", "topics", "subjects")
 
@@ -42,13 +42,13 @@ def test_shares_that_do_not_exist_are_refused(text, reason):
 
 @pytest.mark.parametrize(("given", "exact"), [(0.1, "1/10"), ("0.1", "1/10"), ("1/3", "1/3"), (2, "2")])
 def test_epsilon_is_taken_as_it_is_written(given, exact):
-    assert exact_number(given, "epsilon") == Fraction(exact)
+    assert exact_share(given, "epsilon") == Fraction(exact)
 
 
 @pytest.mark.parametrize("bad", [0, -1, "nan", "inf", "x", True, None, 10**7, float("nan")])
 def test_an_epsilon_that_is_none_is_refused(bad):
     with pytest.raises(UsageError, match="epsilon must be a number"):
-        exact_number(bad, "epsilon")
+        exact_share(bad, "epsilon")
 
 
 def test_counts():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal, final
@@ -109,11 +110,19 @@ class Guarantee:
         return replace(self, metric=metric)
 
 
+def exact_number(value: object, what: str) -> Fraction:
+    """A positive number as it is written: 0.1, "0.1" and "1/10" are one tenth; `UsageError` for anything else."""
+    if isinstance(value, int | float | str | Fraction) and not isinstance(value, bool):
+        with suppress(ValueError, ZeroDivisionError, OverflowError):
+            exact = Fraction(repr(float(value)) if isinstance(value, float) else value)
+            if exact > 0:
+                return exact
+    raise UsageError(f"{what} must be a number above 0, not {value!r:.40}")
+
+
 def exact_epsilon(epsilon: float) -> Fraction:
     """The decimal number that ``epsilon`` is written as: 0.1 is one tenth. `UsageError` unless it is finite, > 0."""
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise UsageError(f"epsilon must be a positive finite number, not {epsilon!r}")
-    return Fraction(repr(float(epsilon)))
+    return exact_number(float(epsilon), "epsilon")
 
 
 def total_exponent(exponents: Iterable[float]) -> float:

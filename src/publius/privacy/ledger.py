@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Final, Literal, Self, final, get_args
 
 from publius.errors import BudgetError, DataError, StorageError, UsageError
-from publius.files import AnyPath, shown, storage_error
+from publius.files import AnyPath, shown, storage_error, sync
+from publius.privacy.guarantee import exact_number
 from publius.text.author_names import author_key
 
 Unit = Literal["epsilon", "exponent"]
@@ -105,11 +106,7 @@ class Ledger:
                 os.link(temporary, path)
             finally:
                 temporary.unlink()
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            sync(path.parent)
         except FileExistsError:
             raise taken from None
         except OSError as error:
@@ -202,15 +199,7 @@ class Ledger:
 
 def exact_amount(value: object, what: str = "an amount") -> Fraction:
     """``value`` as an exact rational, a float as the decimal number that it is written as; `UsageError` unless > 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
-        raise UsageError(f"{what} must be a number, not {type(value).__name__}")
-    try:
-        exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-    except (ValueError, OverflowError):
-        raise UsageError(f"{what} must be finite, not {value!r}") from None
-    if exact <= 0:
-        raise UsageError(f"{what} must be above 0: what was spent is never given back")
-    return _bounded(exact)
+    return _bounded(exact_number(value, what))
 
 
 def decimal(amount: Fraction) -> str:

@@ -39,6 +39,13 @@ def texts_of(X: Any, *, numbers: bool = True) -> list[str] | None:
     return [str(text_of(each)) if isinstance(each, str | Real) else "" for each in items]
 
 
+def only_texts(X: Any) -> list[str]:
+    """``X`` as a list of texts; `DataError` where it is a matrix."""
+    if (texts := texts_of(X)) is None:
+        raise DataError("a matrix was given where texts are expected: give a list of texts")
+    return texts
+
+
 def checked_counts(estimator: Any, X: Any, *, reset: bool) -> Any:
     """A matrix as CSR of whole numbers; `DataError` where it holds text or anything that is no count."""
     if not issparse(X):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, final
 
@@ -10,18 +9,22 @@ import numpy as np
 
 from publius.classifiers.classifier import Classifier
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import DataError, UsageError, extra
+from publius.errors import UsageError, extra
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.mechanism import Mechanism, Outcome, check_release
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.noise.randomness import RunKey
 from publius.settings import EUCLIDEAN, TextSettings, UnknownPolicy
-from publius.sklearn.inputs import checked_counts, column_names, texts_of, texts_of_counts
+from publius.sklearn.inputs import checked_counts, column_names, only_texts, texts_of, texts_of_counts
 
 with extra("sklearn", "scikit-learn"):
     from scipy.sparse import csr_matrix
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
+
+
+def _counts(outcome: Outcome) -> Mapping[str, int]:
+    return outcome.bag.counts if outcome.bag is not None else {str(outcome.label): 1}
 
 
 class _Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -39,18 +42,13 @@ class _Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """Fresh noise for each text: CSR of shape (documents, columns)."""
         place = {name: column for column, name in enumerate(self.released_)}
         outcomes = self.mechanism_.protect(texts, range(len(texts)), RunKey.fresh()).outcomes if len(texts) else ()
-        rows = [self._row(outcome) for outcome in outcomes]
+        rows = [_counts(outcome) for outcome in outcomes]
         columns = np.array([place[name] for row in rows for name in row], np.int64)
         data = np.array([count for row in rows for count in row.values()], np.int64)
         starts = np.cumsum([0, *map(len, rows)])
         made = csr_matrix((data, columns, starts), shape=(len(texts), len(self.released_)))
         made.sort_indices()
         return made
-
-    @staticmethod
-    @abstractmethod
-    def _row(outcome: Outcome) -> Mapping[str, int]:
-        """The counts of the columns."""
 
     def __sklearn_clone__(self) -> Self:
         """The same parameters, unfitted: mechanisms, classifiers and vectors never change, so nothing is copied."""
@@ -140,10 +138,6 @@ class BagPrivatizer(_Privatizer):
         )
         return Lifted(kernel, self.length, unknown=self.unknown, stop_words=self.stop_words)
 
-    @staticmethod
-    def _row(outcome: Outcome) -> Mapping[str, int]:
-        return outcome.bag.counts if outcome.bag is not None else {}
-
     def __sklearn_tags__(self) -> Any:
         """Counts in, too."""
         tags = super().__sklearn_tags__()
@@ -180,11 +174,4 @@ class LabelPrivatizer(_Privatizer):
     def transform(self, X: Any) -> Any:
         """Protect the texts ``X`` with fresh noise; `DataError` where they are no texts."""
         check_is_fitted(self)
-        texts = texts_of(X)
-        if texts is None:
-            raise DataError("a matrix was given where texts are expected: give a list of texts")
-        return self._protected(texts)
-
-    @staticmethod
-    def _row(outcome: Outcome) -> Mapping[str, int]:
-        return {str(outcome.label): 1}
+        return self._protected(only_texts(X))

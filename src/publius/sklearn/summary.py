@@ -7,9 +7,9 @@ from typing import Any, Self, final
 import numpy as np
 
 from publius.classifiers import summary
-from publius.errors import DataError, extra
+from publius.errors import extra
 from publius.files import AnyPath
-from publius.sklearn.inputs import texts_of
+from publius.sklearn.inputs import only_texts
 
 with extra("sklearn", "scikit-learn"):
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -38,11 +38,11 @@ class SummaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def predict(self, X: Any) -> Any:
         """The label of each text, shape (documents,)."""
-        return self.classes_[self._found().answers(_texts(X))]
+        return self.classes_[self._found().answers(only_texts(X))]
 
     def predict_proba(self, X: Any) -> Any:
         """How probable each label is by the summary's score, shape (documents, labels); rows add up to 1."""
-        scores = self._found().scores(_texts(X))
+        scores = self._found().scores(only_texts(X))
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         return odds / odds.sum(axis=1, keepdims=True)
 
@@ -59,10 +59,3 @@ class SummaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         tags.input_tags.string = True
         tags.input_tags.two_d_array = tags.requires_fit = False
         return tags
-
-
-def _texts(X: Any) -> list[str]:
-    texts = texts_of(X)
-    if texts is None:
-        raise DataError("a matrix was given where texts are expected: give a list of texts")
-    return texts

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from publius.arrays import IndexArray
+from publius.arrays import Float64Array, IndexArray
+from publius.classifiers.features import unit
 from publius.errors import UsageError
 from publius.files.progress import advance
 from publius.noise.randomness import RunKey
@@ -47,20 +48,18 @@ class Statements:
         if not all(self.texts) or len({*self.texts}) < len(self.texts):
             raise UsageError("a statement of --ask is empty or given twice")
         self.encoder = encoder
-        self._vectors = [_unit(encoder.encode([text])[0]) for text in self.texts]
+        self._vectors = [self._placed(text) for text in self.texts]
+
+    def _placed(self, text: str) -> Float64Array:
+        return np.asarray(unit(np.asarray(self.encoder.encode([text]), np.float64))[0])
 
     def near(self, text: str) -> list[tuple[int, float]]:
         """The statements that a text is near to, with their cosines; none for a text without words."""
         if not any(map(str.isalnum, text)):
             return []
-        vector = _unit(self.encoder.encode([text])[0])
+        vector = self._placed(text)
         cosines = [float(np.dot(vector, each)) for each in self._vectors]
         return [(place, cosine) for place, cosine in enumerate(cosines) if cosine > NEAR]
-
-
-def _unit(vector: NDArray[np.float32]) -> NDArray[np.float64]:
-    exact = np.asarray(vector, np.float64)
-    return np.asarray(exact / max(float(np.sqrt(np.dot(exact, exact))), 1e-12))
 
 
 @final

@@ -20,7 +20,7 @@ from publius.summaries.accuracy import too_few
 from publius.summaries.contributions import MOST_A_PERSON, MOST_STATEMENTS, check_number
 from publius.summaries.counting import BATCH, Cells, Collected, Counted, Statements, count_batch
 from publius.summaries.groups import Groups
-from publius.summaries.tables import NoisyTable, Shares, Table, exact_number, histogram, noisy_table, shares_of
+from publius.summaries.tables import NoisyTable, Shares, Table, exact_share, histogram, noisy_table, shares_of
 
 if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
@@ -75,7 +75,7 @@ class Summary:
         subjects: Classifier | None = None,
         encoder: Encoder | None = None,
     ) -> None:
-        self.epsilon = exact_number(epsilon, "epsilon")
+        self.epsilon = exact_share(epsilon, "epsilon")
         self.documents_per_author, self.statements_per_author = documents_per_author, statements_per_author
         check_number(documents_per_author, "documents", MOST_A_PERSON)
         check_number(statements_per_author, "statements", MOST_STATEMENTS)

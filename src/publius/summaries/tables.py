@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, cast, final, get_args
+from typing import Final, Literal, cast, final
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import Generator
+from publius.privacy.guarantee import exact_number
 
 Table = Literal["totals", "topics", "subjects", "statements"]
-TABLES: Final[tuple[Table, ...]] = get_args(Table)
 LARGEST_TABLE: Final = 50_000_000
 LEVEL: Final = 0.95
 """With which all limits of a table hold together."""
@@ -27,16 +27,11 @@ Shares = Mapping[Table, Fraction]
 _USUAL: Final = {"totals": 2, "topics": 5, "subjects": 3, "statements": 5}
 
 
-def exact_number(value: float | str | Fraction, what: str) -> Fraction:
-    """A positive number as it is written: 0.1, "0.1" and "1/10" are one tenth; `UsageError` for anything else."""
-    try:
-        if isinstance(value, bool):
-            raise ValueError
-        exact = Fraction(repr(value) if isinstance(value, float) else value)
-    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
-        raise UsageError(f"{what} must be a number, not {value!r:.40}") from None
-    if not 0 < exact <= 10**6 or exact.denominator > 10**12:
-        raise UsageError(f"{what} must be a number above 0, of at most twelve decimals, not {value!r:.40}")
+def exact_share(value: float | str | Fraction, what: str) -> Fraction:
+    """`exact_number`, of a size that noise can be drawn for."""
+    exact = exact_number(value, what)
+    if exact > 10**6 or exact.denominator > 10**12:
+        raise UsageError(f"{what} must be a number up to a million, of at most twelve decimals, not {value!r:.40}")
     return exact
 
 
@@ -49,7 +44,7 @@ def shares_of(given: Mapping[str, float | str | Fraction] | str | None, made: tu
         whole = sum(_USUAL[name] for name in made)
         return {name: Fraction(_USUAL[name], whole) for name in made}
     pairs = [*given.items()] if isinstance(given, Mapping) else [_pair(item) for item in given.split(",")]
-    found = {name: exact_number(value, "a share of epsilon") for name, value in pairs}
+    found = {name: exact_share(value, "a share of epsilon") for name, value in pairs}
     if len(found) < len(pairs):
         raise UsageError("a share of epsilon is given twice")
     if not set(found) <= {*made}:
