@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publius.errors import DataError, UsageError
-from publius.noise.discrete_laplace import LARGEST_RESULT, DiscreteLaplace, _WholeNumbers
+from publius.noise.discrete_laplace import LARGEST_RESULT, DiscreteLaplace, LaplaceSum, _WholeNumbers
 from publius.noise.randomness import seeded_rng
 
 SCALES = [Fraction(2), Fraction(3, 2), Fraction(2, 3), Fraction(20, 7), Fraction(40)]
@@ -264,7 +264,7 @@ def test_the_half_width_of_a_sum(scale, summed):
     for level in (0.5, 0.95, 0.9999):
         expected = next(width for width, tail in enumerate(tails) if tail <= 1 - level)
         assert noise.half_width_of_sum(summed, level) == expected
-        assert expected <= noise._chernoff(summed, 1 - level) <= 2 * expected + 4 * float(scale) + 4
+        assert expected <= LaplaceSum(noise, summed)._chernoff(1 - level) <= 2 * expected + 4 * float(scale) + 4
 
 
 def test_sums_of_one_cell_and_of_very_many():

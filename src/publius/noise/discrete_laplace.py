@@ -27,7 +27,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Final, final
 
@@ -48,8 +48,8 @@ _LARGEST_NOISE: Final = 2**62
 _SMALLEST_SCALE: Final = Fraction(1, 2**20)
 _LARGEST_SCALE: Final = 2**40
 _WORD: Final = 2**64
-_DIGITS: Final = 60
-_SAFE: Final = Fraction(1, 10**40)
+_DECIMALS: Final = Context(prec=60)
+_SAFE: Final = Decimal(10) ** -30
 _LARGEST_TRANSFORM: Final = 2**22
 _TRANSFORM_ERROR: Final = 1e-11
 
@@ -126,26 +126,26 @@ class DiscreteLaplace:
 
     @functools.cached_property
     def _ratio(self) -> Decimal:
-        context = Context(prec=_DIGITS)
-        return context.exp(context.divide(Decimal(-self.scale.denominator), Decimal(self.scale.numerator)))
+        with localcontext(_DECIMALS):
+            return (Decimal(-self.scale.denominator) / self.scale.numerator).exp()
 
     def probability(self, value: int) -> float:
         """P(Z = value), rounded up."""
-        context = Context(prec=_DIGITS)
-        whole = context.divide(1 - self._ratio, 1 + self._ratio)
-        return _up(context.multiply(whole, context.power(self._ratio, abs(value))))
+        with localcontext(_DECIMALS):
+            return _up((1 - self._ratio) / (1 + self._ratio) * self._ratio ** abs(value))
 
     def above(self, value: int) -> float:
         """P(Z > value), rounded up."""
-        return _up(self._above(value) if value >= 0 else 1 - self._above(-value - 1))
+        with localcontext(_DECIMALS):
+            return _up(self._above(value) if value >= 0 else 1 - self._above(-value - 1))
 
     def beyond(self, width: int) -> float:
         """P(abs(Z) > width) for a whole number from 0, rounded up."""
-        return _up(2 * self._above(width))
+        with localcontext(_DECIMALS):
+            return _up(2 * self._above(width))
 
     def _above(self, value: int) -> Decimal:
-        context = Context(prec=_DIGITS)
-        return context.divide(context.power(self._ratio, value + 1), 1 + self._ratio)
+        return self._ratio ** (value + 1) / (1 + self._ratio)
 
     @property
     def deviation(self) -> float:
@@ -158,63 +158,32 @@ class DiscreteLaplace:
 
         The noise of different cells is independent, so each cell gets 1 - level^(1/cells) (Sidak, here exact).
         """
-        return _smallest(lambda width: self._fits(width, _allowed(level, cells)))
+        with localcontext(_DECIMALS):  # 2 r^(w + 1) / (1 + r) <= allowed
+            steps = (
+                -(_allowed(level, cells) * (1 + self._ratio) / 2).ln() * self.scale.numerator / self.scale.denominator
+            )
+            return max(0, math.ceil(steps * (1 + _SAFE)) - 1)
 
     def half_width_of_sum(self, summed: int, level: float = 0.95, *, cells: int = 1) -> int:
-        """As `half_width` for ``cells`` disjoint sums of ``summed`` cells each.
-
-        The law of the sum comes from its characteristic function, ((1 - r)^2 / (1 - 2 r cos a + r^2))^summed, by a
-        discrete Fourier transform; 1e-11 is added to each tail for its rounding. Where that would need more than 2^22
-        points, by Chernoff's bound, which is never too narrow. `UsageError` for fewer than one cell.
-        """
-        if summed < 1:
-            raise UsageError(f"a sum needs at least one cell, not {summed}")
-        return _width_of_sum(self, summed, level, cells)
-
-    def _fits(self, width: int, allowed: Decimal) -> bool:
-        return 2 * self._above(width) * (1 + Decimal(10) ** -40) <= allowed
-
-    def _tails_of_sum(self, summed: int, points: int) -> Float64Array:
-        """P(abs(sum) > w), for w from 0 to points / 2 - 1."""
-        ratio, angles = float(self._ratio), np.arange(points // 2 + 1) * (2 * np.pi / points)
-        # 1 - 2 r cos a + r^2 without cancellation: (1 - r)^2 + 4 r sin^2(a / 2)
-        rest = -math.expm1(-float(1 / self.scale))
-        law = np.fft.irfft((1 + 4 * ratio * np.sin(angles / 2) ** 2 / rest**2) ** -float(summed), points)
-        upper = np.cumsum(np.maximum(law[points // 2 : 0 : -1], 0))[::-1]  # P(sum >= 1), P(sum >= 2), ...
-        return np.asarray(2 * upper)
-
-    def _chernoff(self, summed: int, allowed: float) -> int:
-        """The smallest w with 2 exp(summed ln M(a) - a (w + 1)) <= allowed for some a; M(a) = E exp(a Z)."""
-        rate = float(1 / self.scale)
-        steps = rate * np.linspace(0.001, 0.999, 999)
-        # M(a) = (1 - r)^2 / ((1 - r e^a)(1 - r e^-a)) = sinh(rate / 2)^2 / (sinh((rate - a) / 2) sinh((rate + a) / 2))
-        logarithms = 2 * _log_sinh(np.full(1, rate / 2)) - _log_sinh((rate - steps) / 2) - _log_sinh((rate + steps) / 2)
-        needed = (summed * logarithms + math.log(2 / allowed)) / steps
-        return max(0, math.ceil(float(needed.min()) * (1 + 1e-9)))
-
-
-@functools.lru_cache(1024)
-def _width_of_sum(noise: DiscreteLaplace, summed: int, level: float, cells: int) -> int:
-    """`DiscreteLaplace.half_width_of_sum`; a summary asks the same several times, of public numbers alone."""
-    allowed = float(_allowed(level, cells)) * (1 - 1e-12)
-    spread = math.sqrt(summed) * noise.deviation
-    reach = 64 + 16 * spread + 64 * float(noise.scale)
-    if summed == 1 or allowed <= 4 * _TRANSFORM_ERROR:
-        return noise.half_width(level, cells=cells) if summed == 1 else noise._chernoff(summed, allowed)
-    points = 2 ** math.ceil(math.log2(2 * reach))
-    if points > _LARGEST_TRANSFORM:
-        return noise._chernoff(summed, allowed)
-    tails = noise._tails_of_sum(summed, points) + _TRANSFORM_ERROR
-    return int(np.flatnonzero(tails <= allowed)[0])
+        """As `half_width` for ``cells`` disjoint sums of ``summed`` cells each: `LaplaceSum.half_width`."""
+        return _sum_of(self, summed).half_width(level, cells=cells)
 
 
 @final
 @dataclass(frozen=True)
 class LaplaceSum:
-    """The sum of ``terms`` independent draws of one `DiscreteLaplace`: what noise is left in a sum of noisy counts."""
+    """The sum of ``terms`` independent draws of one `DiscreteLaplace`: what noise is left in a sum of noisy counts.
+
+    Its law comes from its characteristic function, ((1 - r)^2 / (1 - 2 r cos a + r^2))^terms, by a discrete Fourier
+    transform; 1e-11 is added to each tail for its rounding. `UsageError` for fewer than one term.
+    """
 
     noise: DiscreteLaplace
     terms: int
+
+    def __post_init__(self) -> None:
+        if self.terms < 1:
+            raise UsageError(f"a sum needs at least one cell, not {self.terms}")
 
     @property
     def deviation(self) -> float:
@@ -222,28 +191,56 @@ class LaplaceSum:
         return self.noise.deviation * math.sqrt(self.terms)
 
     def half_width(self, level: float = 0.95, *, cells: int = 1) -> int:
-        """As `DiscreteLaplace.half_width_of_sum`."""
-        return self.noise.half_width_of_sum(self.terms, level, cells=cells)
+        """As `DiscreteLaplace.half_width`.
+
+        Where the transform would need more than 2^22 points, by Chernoff's bound, which is never too narrow.
+        """
+        if self.terms == 1:
+            return self.noise.half_width(level, cells=cells)
+        allowed = float(_allowed(level, cells)) * (1 - 1e-12)
+        if allowed <= 4 * _TRANSFORM_ERROR or self._points > _LARGEST_TRANSFORM:
+            return self._chernoff(allowed)
+        return int(np.flatnonzero(self._tails <= allowed)[0])
 
     def above(self, value: int) -> float:
         """P(sum > value), rounded up."""
         if value < 0:
-            return min(1.0, 1 - self._tail(-value - 1) / 2 + _TRANSFORM_ERROR)
-        return self._tail(value) / 2
+            return min(1.0, 1 - self.beyond(-value - 1) / 2 + _TRANSFORM_ERROR)
+        return self.beyond(value) / 2
 
     def beyond(self, width: int) -> float:
         """P(abs(sum) > width) for a whole number from 0, rounded up."""
-        return self._tail(width)
+        return float(self._tails[min(width, len(self._tails) - 1)])
 
-    def _tail(self, width: int) -> float:
-        tails = self._tails
-        return float(tails[min(width, len(tails) - 1)]) + _TRANSFORM_ERROR
+    @property
+    def _points(self) -> int:
+        """Of the transform."""
+        return 1 << math.ceil(math.log2(2 * (64 + 16 * self.deviation + 64 * float(self.noise.scale))))
 
     @functools.cached_property
     def _tails(self) -> Float64Array:
-        reach = 64 + 16 * self.deviation + 64 * float(self.noise.scale)
-        points = min(_LARGEST_TRANSFORM, 2 ** math.ceil(math.log2(2 * reach)))
-        return self.noise._tails_of_sum(self.terms, points)
+        """P(abs(sum) > w), for w from 0 to points / 2 - 1."""
+        points, noise = min(_LARGEST_TRANSFORM, self._points), self.noise
+        ratio, angles = float(noise._ratio), np.arange(points // 2 + 1) * (2 * np.pi / points)
+        # 1 - 2 r cos a + r^2 without cancellation: (1 - r)^2 + 4 r sin^2(a / 2)
+        rest = -math.expm1(-float(1 / noise.scale))
+        law = np.fft.irfft((1 + 4 * ratio * np.sin(angles / 2) ** 2 / rest**2) ** -float(self.terms), points)
+        upper = np.cumsum(np.maximum(law[points // 2 : 0 : -1], 0))[::-1]  # P(sum >= 1), P(sum >= 2), ...
+        return np.asarray(2 * upper + _TRANSFORM_ERROR)
+
+    def _chernoff(self, allowed: float) -> int:
+        """The smallest w with 2 exp(terms ln M(a) - a (w + 1)) <= allowed for some a; M(a) = E exp(a Z)."""
+        rate = float(1 / self.noise.scale)
+        steps = rate * np.linspace(0.001, 0.999, 999)
+        # M(a) = (1 - r)^2 / ((1 - r e^a)(1 - r e^-a)) = sinh(rate / 2)^2 / (sinh((rate - a) / 2) sinh((rate + a) / 2))
+        logarithms = 2 * _log_sinh(np.full(1, rate / 2)) - _log_sinh((rate - steps) / 2) - _log_sinh((rate + steps) / 2)
+        needed = (self.terms * logarithms + math.log(2 / allowed)) / steps
+        return max(0, math.ceil(float(needed.min()) * (1 + 1e-9)))
+
+
+@functools.lru_cache(32)
+def _sum_of(noise: DiscreteLaplace, terms: int) -> LaplaceSum:
+    return LaplaceSum(noise, terms)  # a summary asks the same several times, of public numbers alone
 
 
 @final
@@ -304,21 +301,8 @@ def _allowed(level: float, cells: int) -> Decimal:
         raise UsageError(f"a level must be a number between 0 and 1, not {level!r}")
     if cells < 1:
         raise UsageError(f"an interval needs at least one cell, not {cells}")
-    context = Context(prec=_DIGITS)
-    exponent = context.divide(context.ln(Decimal(repr(float(level)))), Decimal(cells))
-    return context.multiply(1 - context.exp(exponent), 1 - Decimal(10) ** -30)
-
-
-def _smallest(fits: Any) -> int:
-    """The smallest whole number from 0 that ``fits``, which all larger ones do."""
-    high = 1
-    while not fits(high):
-        high *= 2
-    low = -1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
+    with localcontext(_DECIMALS):
+        return (1 - (Decimal(repr(float(level))).ln() / cells).exp()) * (1 - _SAFE)
 
 
 def _log_sinh(values: Float64Array) -> Float64Array:
@@ -326,7 +310,7 @@ def _log_sinh(values: Float64Array) -> Float64Array:
 
 
 def _up(value: Decimal) -> float:
-    """A float64 that is at least ``value``, a probability whose relative error is below 1e-40."""
-    exact = Fraction(Context(prec=_DIGITS, rounding=ROUND_CEILING).plus(value)) * (1 + _SAFE)
+    """A float64 that is at least ``value``, a probability whose relative error is below 1e-30."""
+    exact = Fraction(value * (1 + _SAFE))
     nearest = float(exact)
     return min(1.0, nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf))

@@ -32,7 +32,16 @@ _SHAKE_BLOCK = 136
 Generator = np.random.Generator
 
 
-class _SealedChaCha(ChaCha):  # type: ignore[misc]  # randomgen has no type information
+class _Sealed:
+    """Refuses to leave the process."""
+
+    def _refused(self, *_: Any) -> NoReturn:
+        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
+
+    __reduce__ = __getstate__ = __copy__ = __deepcopy__ = _refused
+
+
+class _SealedChaCha(_Sealed, ChaCha):  # type: ignore[misc]  # randomgen has no type information
     """ChaCha20 whose key and position cannot be read, set, copied or pickled."""
 
     _sealed = False
@@ -55,12 +64,6 @@ class _SealedChaCha(ChaCha):  # type: ignore[misc]  # randomgen has no type info
     def state(self) -> NoReturn:
         raise PolicyError("the state of a release generator is sealed: it would reveal the noise")
 
-    def __reduce__(self) -> NoReturn:
-        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
-
-    def __getstate__(self) -> NoReturn:
-        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
-
     def __repr__(self) -> str:
         return "ChaCha20(sealed)"
 
@@ -68,20 +71,8 @@ class _SealedChaCha(ChaCha):  # type: ignore[misc]  # randomgen has no type info
 
 
 @final
-class _SealedGenerator(Generator):
-    """A NumPy generator over `_SealedChaCha` that refuses to leave the process."""
-
-    def __reduce__(self) -> NoReturn:
-        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
-
-    def __getstate__(self) -> NoReturn:
-        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
-
-    def __copy__(self) -> NoReturn:
-        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
-        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
+class _SealedGenerator(_Sealed, Generator):
+    """A NumPy generator over `_SealedChaCha`."""
 
     def spawn(self, n_children: int) -> NoReturn:
         raise PolicyError("a release generator has no children: ask RunKey for a generator instead")

@@ -9,8 +9,9 @@ So tails reach down to a probability of 2^-990, which costs next to nothing: one
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Final, final
 
 import numpy as np
@@ -26,7 +27,6 @@ DEEPEST: Final = BODY * 2.0**-_SHALLOWEST
 """The tail probability that the variates reach."""
 
 _INACCURACY: Final = 1 + 2e-9  # more than the relative error of a tail probability here, and of scipy's
-_CERTAIN: Final = 1 + 1e-6
 _NOTHING: Final = 1e-18
 _STEPS: Final = 200
 
@@ -69,25 +69,10 @@ class StandardGamma:
 
     Attributes:
         shape: n.
-        low, high: the values between which NumPy's draw is kept.
         reach: the largest value that can come.
     """
 
     shape: int
-
-    @cached_property
-    def low(self) -> float:
-        """Below it values are drawn again."""
-        from scipy.special import gammaincinv
-
-        return float(gammaincinv(self.shape, BODY))
-
-    @cached_property
-    def high(self) -> float:
-        """Above it values are drawn again."""
-        from scipy.special import gammainccinv
-
-        return float(gammainccinv(self.shape, BODY))
 
     @property
     def reach(self) -> float:
@@ -97,26 +82,22 @@ class StandardGamma:
     def sample(self, rng: Generator, count: int) -> Float64Array:
         """``count`` independent variates, shape (count,)."""
         values = rng.standard_gamma(self.shape, count)
-        # Nearly always all are well inside: then scipy, whose import is a quarter of a first draw, is not asked.
-        if len(values) and not self._surely_kept(float(values.min()), float(values.max())):
-            above, below = values > self.high, values < self.low
+        above, below = values > upper_quantile(self.shape, BODY), values < lower_quantile(self.shape, BODY)
+        if above.any():  # else scipy, whose import is a quarter of a first draw, is not asked
             values[above] = self.upper_tail(rng, int(above.sum()))
+        if below.any():
             values[below] = self.lower_tail(rng, int(below.sum()))
         return values
 
-    def _surely_kept(self, least: float, most: float) -> bool:
-        inside = BODY * _CERTAIN
-        return lower_quantile(self.shape, inside) <= least and most <= upper_quantile(self.shape, inside)
-
     def upper_tail(self, rng: Generator, count: int) -> Float64Array:
-        """Variates given that they exceed `high`."""
+        """Variates that have no more than the probability `BODY` above them."""
         from scipy.special import gammainccinv
 
         drawn = gammainccinv(self.shape, BODY * deep_uniform(rng, count))
         return np.minimum(np.asarray(drawn, np.float64), self.reach)
 
     def lower_tail(self, rng: Generator, count: int) -> Float64Array:
-        """Variates given that they are below `low`."""
+        """Variates that have no more than the probability `BODY` below them."""
         from scipy.special import gammaincinv
 
         return np.asarray(gammaincinv(self.shape, BODY * deep_uniform(rng, count)))
@@ -142,13 +123,7 @@ def upper_quantile(shape: int, probability: float) -> float:
     wanted, value = math.log(probability), 2.0 * shape
     while _log_density(shape, value) + math.log(_upper_sum(shape, value)) > wanted:
         value *= 2
-    for _ in range(_STEPS):
-        total = _upper_sum(shape, value)
-        following = value + (_log_density(shape, value) + math.log(total) - wanted) * total
-        if not following < value:
-            break
-        value = following
-    return value
+    return _quantile(shape, wanted, value, _upper_sum, -1)
 
 
 @cache
@@ -158,11 +133,14 @@ def lower_quantile(shape: int, probability: float) -> float:
     It starts where x^n / n!, which is more than the tail, is the probability, and goes up.
     """
     wanted = math.log(probability)
-    value = math.exp((wanted + math.lgamma(shape + 1)) / shape)
+    return _quantile(shape, wanted, math.exp((wanted + math.lgamma(shape + 1)) / shape), _lower_sum, 1)
+
+
+def _quantile(shape: int, wanted: float, value: float, tail: Callable[[int, float], float], way: int) -> float:
     for _ in range(_STEPS):
-        total = _lower_sum(shape, value)
-        following = value + (wanted - _log_density(shape, value) - math.log(total)) * total
-        if not following > value:
+        total = tail(shape, value)
+        following = value + way * (wanted - _log_density(shape, value) - math.log(total)) * total
+        if not way * (following - value) > 0:
             break
         value = following
     return value
