@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+from typing import Final
 
 from publius import __version__
 from publius.errors import PubliusError, place_of
@@ -70,12 +70,6 @@ def run(arguments: list[str] | None = None) -> int:
         return _failed(f"{error.strerror or 'reading or writing failed'} ({place_of(error)})", 74)
     except Exception as error:  # a bug: its message may hold a text, so only type and place are said
         return _failed(f"a bug in Publius: {place_of(error)}. Please report this line.", 70)
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    return getattr(import_module("publius.cli.parsing"), name)
 
 
 def _failed(message: str, code: int) -> int:

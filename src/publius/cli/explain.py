@@ -76,7 +76,7 @@ def explain(
     elif release is not None:
         answer = _release(release)
     elif word is not None:
-        answer = _word(word, _kernel(chosen, epsilon, words))
+        answer = _word(word, kernel_asked(chosen, epsilon, words))
     elif text is not None:
         answer = _text(text, _lifted(chosen, epsilon, length, words))
     elif unchanged is not None:
@@ -150,7 +150,7 @@ def _unchanged(names: list[str], share: float, words: Words) -> Answer:
 
     def row(name: str) -> dict[str, Any]:
         try:
-            epsilon, found = epsilon_for(partial(_kernel, name, words=words), share)
+            epsilon, found = epsilon_for(partial(kernel_asked, name, words=words), share)
         except PolicyError as error:
             return {"mechanism": name, "epsilon": None, "unchanged": None, "refused": str(error)}
         return {"mechanism": name, "epsilon": epsilon, "unchanged": found, "refused": None}
@@ -251,7 +251,8 @@ def _one_text(path: str, reading: Reading) -> str:
     return found[0].text
 
 
-def _kernel(name: str, epsilon: float, words: Words) -> Kernel:
+def kernel_asked(name: str, epsilon: float, words: Words) -> Kernel:
+    """The kernel called ``name`` on the vectors that the options ask for."""
     from publius.embeddings.embeddings import Embeddings
     from publius.mechanisms import registry
 
@@ -263,4 +264,4 @@ def _kernel(name: str, epsilon: float, words: Words) -> Kernel:
 def _lifted(name: str, epsilon: float, length: int, words: Words) -> Lifted:
     from publius.mechanisms.lifted import Lifted
 
-    return Lifted(_kernel(name, epsilon, words), length, unknown=words.unknown, stop_words=words.stop_words)
+    return Lifted(kernel_asked(name, epsilon, words), length, unknown=words.unknown, stop_words=words.stop_words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from publius.cli.explain import kernel_asked
 from publius.cli.parsing import Documents, More, WordOptions, files_of
 from publius.cli.released import Asked, Releasing, released
 from publius.settings import Between, Words
@@ -30,13 +31,9 @@ def obfuscate(
     between
         Default: none kept; stop-words, punctuation or all.
     """
-    from publius.embeddings.embeddings import Embeddings
     from publius.mechanisms.lifted import Lifted
-    from publius.mechanisms.registry import kernel_class, make_kernel, parse_set
 
-    parameters = parse_set(kernel_class(words.mechanism), words.set)
-    vectors = Embeddings.load(words.embeddings)
-    kernel = make_kernel(words.mechanism, vectors, epsilon=epsilon, metric=words.metric, parameters=parameters)
+    kernel = kernel_asked(words.mechanism, epsilon, words)
     mechanism = Lifted(
         kernel, length, ordered=ordered, between=between, unknown=words.unknown, stop_words=words.stop_words
     )

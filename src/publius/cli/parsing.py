@@ -56,7 +56,8 @@ EXPLAINED: Final = {"Reading": "inspect", "Words": "explain", "Run": "label", "P
 _COLUMN, _WIDTH = 25, 80
 _VALUES: Final = {
     "ask": "A,B", "by": "FIELD=A,B", "compare": "FILE", "contact": "TEXT", "delimiter": "SIGN", "epsilon": "E",
-    "label": "COLUMN", "labels": "A,B", "languages": "A,B", "ledger": "FILE", "no-author": "VALUE", "purpose": "TEXT",
+    "label": "COLUMN", "labels": "A,B", "languages": "A,B", "ledger": "FILE", "no-author": "VALUE", "public": "FILE",
+    "purpose": "TEXT",
     "recipient": "TEXT", "review": "DATE", "set": "NAME=VALUE", "share": "TABLE=X", "text": "TEXT", "word": "WORD",
 }  # fmt: skip
 _KINDS: Final = {"INT": "N", "FLOAT": "N", "PATH": "FILE", "STR": "NAME", "FILE": "FILE", "FOLDER": "FOLDER"}

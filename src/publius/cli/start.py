@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from publius.cli import console
-from publius.cli.parsing import AsRead, Documents, File, Folder, Json
+from publius.cli.parsing import AsRead, Documents, Folder, Json
 from publius.errors import UsageError
 from publius.settings import Reading
+from publius.start.answers import Answers, Given
 
 if TYPE_CHECKING:
     from publius.start.questions import Question
@@ -25,22 +28,11 @@ def start(
     file: Documents | None = None,
     *,
     output: Folder,
-    public: File | None = None,
-    release: Literal["summary", "labels", "words"] | None = None,
-    author_field: str | None = None,
-    by: str | None = None,
-    labels: str | None = None,
-    label_field: str | None = None,
-    epsilon: float | None = None,
-    length: int | None = None,
-    purpose: str | None = None,
-    recipient: str | None = None,
-    contact: str | None = None,
-    review: str | None = None,
     answers: Path | None = None,
     demo: bool = False,
     yes: bool = False,
     json: Json = False,
+    asked: Annotated[Given, Parameter(name="*")] = Given(),
     reading: AsRead = Reading(),
 ) -> None:
     """A guided path: look, choose, release, page.
@@ -51,30 +43,6 @@ def start(
     ----------
     output
         New folder for release, pages and answers.
-    public
-        Public texts of the same kind: labels or authors.
-    release
-        What readers need: summary, labels or words.
-    author_field
-        Column that names the author.
-    by
-        Groups of a summary; several with ; between.
-    labels
-        Names of labels, separated by commas.
-    label_field
-        Column of labels in the public texts.
-    epsilon
-        Default: 1 an author, 5 a label, 10 for words.
-    length
-        Words of a bag. Default: 40.
-    purpose
-        For the page: what the release is for.
-    recipient
-        For the page: who gets it.
-    contact
-        For the page: whom to ask.
-    review
-        For the page: when to look again, YYYY-MM-DD.
     answers
         Answers of an earlier run (answers.json).
     demo
@@ -84,17 +52,12 @@ def start(
     """
     from publius.files.folders import check_new_folder, make_parents
     from publius.start import questions, steps
-    from publius.start.answers import Answers
 
     target = check_new_folder(output)
     say = console.note if json else console.say
-    given: dict[str, Any] = {
-        "public": public, "release": release, "text_field": reading.text_field, "author_field": author_field, "by": by,
-        "labels": labels, "label_field": label_field, "epsilon": epsilon, "length": length, "purpose": purpose,
-        "recipient": recipient, "contact": contact, "review": review,
-    }  # fmt: skip
+    given: dict[str, Any] = {**vars(asked), "text_field": reading.text_field}
     if demo:
-        kind = release or "summary"
+        kind = asked.release or "summary"
         say(_DEMOS[kind])
         made = _demo(kind, target)
         given.update({name: value for name, value in made.items() if given.get(name) is None})

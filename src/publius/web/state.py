@@ -151,7 +151,6 @@ class Job:
     def __init__(self, work: Callable[[Callable[[str], object]], Any]) -> None:
         """``work`` is called with where to say its lines."""
         self.watch, self.lines = Watch(), list[str]()
-        self.error: str | None = None
         self.failed: PubliusError | None = None
         self.made: Any = None
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
@@ -162,6 +161,11 @@ class Job:
         """Whether it has not ended."""
         return self._thread.is_alive()
 
+    @property
+    def error(self) -> str | None:
+        """Why it failed, as it is shown."""
+        return None if self.failed is None else str(self.failed)
+
     def wait(self, seconds: float) -> None:
         """Until it has ended, or for so long."""
         self._thread.join(seconds)
@@ -171,7 +175,5 @@ class Job:
             self.made = self.watch.run(work, self.lines.append)
         except PubliusError as error:
             self.failed = error
-            self.error = str(error)
         except Exception as error:  # a bug: its message may hold a text
-            self.error = f"a bug in Publius: {place_of(error)}. Please report this line."
-            self.failed = PubliusError(self.error)
+            self.failed = PubliusError(f"a bug in Publius: {place_of(error)}. Please report this line.")

@@ -15,7 +15,6 @@ from typing import Any, Final
 import numpy as np
 
 from publius.distances.earth_mover import transport_plan
-from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, PubliusError, UsageError
 from publius.files.value_list import value_list
 from publius.mechanisms.explained import words_of as frequent_words
@@ -66,8 +65,7 @@ def facts(state: State, view: str, asked: Asked) -> dict[str, Any]:
     values = {**_FIRST, **{name: str(value) for name, value in asked.items()}}
     shared = {
         "view": view, "asked": values, "kernels": list(KERNELS), "vectors": state.vectors(),
-        "classifiers": state.classifiers(), "found": None, "error": None,
-        "wait": None,
+        "classifiers": state.classifiers(), "found": None, "error": None, "wait": None,
     }  # fmt: skip
     try:
         shared["found"] = _WORK[view](state, values)
@@ -81,9 +79,7 @@ def facts(state: State, view: str, asked: Asked) -> dict[str, Any]:
 def _document(state: State, asked: Asked) -> dict[str, Any]:
     mechanism = _lifted(state, asked)
     vectors, kernel = mechanism.vocabulary, mechanism.kernel
-    read = words_of(asked["text"], vectors, mechanism.encoding)
-    words = list(read.words)[: len(read.words) - read.padding]
-    before = _places(words, vectors)
+    read, words, before = _read(asked["text"], mechanism)
     after = kernel.draw([before], [system_rng()])[0]
     far = kernel.metric.paired(vectors.vectors[before], vectors.vectors[after]).tolist()
     drawn = [vectors.word(place) for place in after.tolist()]
@@ -143,7 +139,8 @@ def _label(state: State, asked: Asked) -> dict[str, Any] | None:
 def _word(state: State, asked: Asked) -> dict[str, Any]:
     kernel = _kernel(state, asked)
     vectors = kernel.embeddings
-    word = next((each for each in _spellings(asked["word"]) if each in vectors), None)
+    typed = asked["word"].strip()
+    word = next((each for each in (typed, normalize(typed)) if each in vectors), None)
     if word is None:
         raise UsageError(f"{vectors.name} has no such word. A release takes it for an unknown one.")
     found = state.soon(
@@ -160,10 +157,6 @@ def _word(state: State, asked: Asked) -> dict[str, Any]:
         for place, (x, y) in zip(shown, _plane(vectors.vectors[shown]), strict=True)
     ]  # fmt: skip
     return {**asdict(found), "dots": dots, "epsilon": kernel.epsilon, "mechanism": kernel.name}
-
-
-def _spellings(word: str) -> tuple[str, str]:
-    return word.strip(), normalize(word.strip())
 
 
 def _plane(points: Any) -> list[tuple[float, float]]:
@@ -231,9 +224,8 @@ def _compare(state: State, asked: Asked) -> dict[str, Any]:
     bound = mechanism.bound(distance)
     bags, padding = [], []
     for name in ("text", "other"):
-        read = words_of(asked[name], vectors, mechanism.encoding)
-        own = _places(list(read.words)[: len(read.words) - read.padding], vectors).tolist()
-        bags.append(Bag([vectors.word(place) for place in own]))
+        read, _, own = _read(asked[name], mechanism)
+        bags.append(Bag([vectors.word(place) for place in own.tolist()]))
         padding.append(read.padding)
     moves = []
     if all(bag.size for bag in bags):
@@ -253,7 +245,8 @@ def _compare(state: State, asked: Asked) -> dict[str, Any]:
 def _folders(state: State, asked: Asked) -> dict[str, Any]:
     releases, chosen = [], None
     for manifest_file in _manifests(state.folder):
-        folder, name = manifest_file.parent, _shown(manifest_file.parent, state.folder)
+        folder = manifest_file.parent
+        name = folder.relative_to(state.folder).as_posix()
         try:
             manifest = decoded(manifest_file.read_bytes(), name)
             said = meaning(manifest) if manifest.private else "NOT PRIVATE"
@@ -264,10 +257,6 @@ def _folders(state: State, asked: Asked) -> dict[str, Any]:
         if name == asked["folder"] and (page := folder / PAGE).is_file():
             chosen = {"name": name, "page": page.read_text(encoding="utf-8")}
     return {"folder": state.folder.name, "releases": releases, "chosen": chosen}
-
-
-def _shown(folder: Path, root: Path) -> str:
-    return folder.relative_to(root).as_posix()
 
 
 def _manifests(root: Path) -> list[Path]:
@@ -300,10 +289,13 @@ def _lifted(state: State, asked: Asked, length: int | None = None) -> Lifted:
     return state.lifted(_kernel(state, asked), length or _whole(asked, "length"))
 
 
-def _places(words: list[Any], vectors: Embeddings) -> Any:
-    """Of each word, an unknown one where the unknown token stands."""
+def _read(text: str, mechanism: Lifted) -> tuple[Any, list[Any], Any]:
+    """A text as the mechanism reads it, its own words, and where each stands, an unknown one at the unknown token."""
+    vectors = mechanism.vocabulary
+    read = words_of(text, vectors, mechanism.encoding)
+    words = list(read.words)[: len(read.words) - read.padding]
     places = (vectors.index(word) if isinstance(word, str) else None for word in words)
-    return np.array([vectors.unknown_index if at is None else at for at in places], np.int64)
+    return read, words, np.array([vectors.unknown_index if at is None else at for at in places], np.int64)
 
 
 def _number(asked: Asked, name: str, most: float = 10_000) -> float:
