@@ -27,8 +27,6 @@ from publius.documents.tables import decoded, whole_encoding
 from publius.errors import MissingExtraError, extra
 from publius.settings import Reading
 
-FEWEST_WORDS: Final = 20
-"""A page with a picture and fewer words is a picture with a stamp."""
 _BLOCKS: Final = frozenset(
     "address article aside blockquote br caption dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr "
     "legend li main nav ol option p pre section table td th title tr ul".split()
@@ -38,8 +36,6 @@ _MARKUP: Final = re.compile(  # each alternative ends at what closes it, or at t
     r"""|</?([a-z][^\s/>]*)(?:[^>=]+|=\s*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))?)*+>?""",
     re.IGNORECASE | re.DOTALL,
 )
-_LARGEST_MAIL: Final = 2**27
-_LONGEST_HEADER: Final = 2000
 _WITHOUT_VALUE: Final = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f/>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 
 
@@ -95,18 +91,10 @@ def _pdf(path: Path, request: dict[str, Any]) -> list[Any]:
     pages, pictures = [], 0
     for page in pypdf.PdfReader(path).pages:
         text = page.extract_text()
-        if len(text.split()) < FEWEST_WORDS and _has_picture(page):
+        if len(text.split()) < 20 and page.images.keys():  # a picture with a stamp
             pictures, text = pictures + 1, ""
         pages.append(text)
     return ["\n".join(pages), pictures, len(pages)]
-
-
-def _has_picture(page: Any) -> bool:
-    resources = page.get("/Resources")
-    found = resources.get_object().get("/XObject") if resources is not None else None
-    return found is not None and any(
-        each.get_object().get("/Subtype") == "/Image" for each in found.get_object().values()
-    )
 
 
 def _html(path: Path, request: dict[str, Any]) -> list[str]:
@@ -153,9 +141,9 @@ def _read(path: Path, request: dict[str, Any], parser: type[email.parser.BytesPa
     start, stop = request["part"]
     with path.open("rb") as file:
         file.seek(start)
-        data = file.read(min(stop - start, _LARGEST_MAIL))
+        data = file.read(min(stop - start, 2**27))
     message = parser(policy=email.policy.compat32).parsebytes(data)
-    fields = {name.lower(): str(value)[:_LONGEST_HEADER] for name, value in reversed([*message.raw_items()])}
+    fields = {name.lower(): str(value)[:2000] for name, value in reversed([*message.raw_items()])}
     sender = re.search(r"[^\s<>,;\"]+@[^\s<>,;\"]+", fields.get("from", ""))
     return (
         message,

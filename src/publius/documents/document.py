@@ -14,11 +14,7 @@ from publius.errors import DataError
 
 LONGEST_TEXT: Final = 16 * 2**20
 """Characters after which a text is cut, whoever wrote it."""
-LONGEST_VALUE: Final = 256
-"""Characters after which an id or a declared value is cut."""
-OTHER_KIND: Final = "texts that are lists or objects, which count as empty"
 LOST: Final = "texts with letters that an encoding lost (check --encoding)"
-CUT: Final = f"texts cut after {LONGEST_TEXT:,} characters"
 QUOTED: Final = "texts that quote others, whose words are left out (--keep-quotes keeps them)"
 
 Tally = Counter[str]
@@ -91,12 +87,12 @@ def text_of(value: Any, tally: Tally | None = None) -> str:
     elif not isinstance(value, (dict, list)):
         text = said(value) or ""
     elif tally is not None:
-        tally[OTHER_KIND] += 1
+        tally["texts that are lists or objects, which count as empty"] += 1
     if tally is not None and "\ufffd" in text:
         tally[LOST] += 1
     if len(text) > LONGEST_TEXT:
         if tally is not None:
-            tally[CUT] += 1
+            tally[f"texts cut after {LONGEST_TEXT:,} characters"] += 1
         return text[:LONGEST_TEXT]
     return text
 

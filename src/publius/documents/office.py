@@ -24,15 +24,6 @@ SECONDS: Final = 60.0
 """What a file may take, and again for each 16 MiB that it has."""
 MEMORY: Final = 2**30
 """Bytes that the process may have beyond those at its start."""
-PICTURES: Final = "files that are pictures, which count as empty texts: recognise their text first"
-PICTURE_PAGES: Final = "pages that are pictures, which count as empty"
-FORMULAS: Final = "cells that are formulas without a stored value: open the workbook once and save it"
-HIDDEN: Final = "hidden sheets, which are left out"
-NO_TABLES: Final = "sheets that are no table, left out"
-TOGETHER: Final = "sheets with one header, read together"
-_ROWS_LOOKED_AT: Final = 20
-
-
 Sheet = tuple[str, list[list[str | None]]]
 """A sheet's name and its rows, as wide as its widest."""
 
@@ -62,7 +53,8 @@ class Office(Held):
             answer = [""]
         elif self.kind == "pdf" and answer[1]:
             whole = answer[1] == answer[2]
-            self.tally[PICTURES if whole else PICTURE_PAGES] += 1 if whole else answer[1]
+            what = "files that are pictures, which count as empty texts: recognise their text first"
+            self.tally[what if whole else "pages that are pictures, which count as empty"] += 1 if whole else answer[1]
         return [{"id": stem, "text": answer[0]}]
 
     def _mail(self, part: tuple[int, int] | None) -> dict[str, str]:
@@ -89,9 +81,10 @@ class Workbook(Held):
             raise DataError(f"No sheet {missing[0]}. Found: {', '.join(each[0] for each in sheets)}.")
         hidden = [name for name, unseen, _ in sheets if unseen and name not in wanted]
         read = [(name, rows) for name, _, rows in sheets if name in wanted or not (wanted or name in hidden)]
-        self._tell(HIDDEN, hidden)
+        self._tell("hidden sheets, which are left out", hidden)
         if formulas:
-            self.tally[FORMULAS] = formulas
+            what = "cells that are formulas without a stored value: open the workbook once and save it"
+            self.tally[what] = formulas
         first, count = header_rows(self.reading)
         found: list[dict[str, Any]] = []
         for name, rows in read if wanted else self._tables(read, first, count):
@@ -109,7 +102,7 @@ class Workbook(Held):
         What stands below the names decides nothing but what is proposed (rule 5).
         """
         tables = [(name, rows) for name, rows in sheets if len(rows) > first + count]
-        self._tell(NO_TABLES, [name for name, rows in sheets if len(rows) <= first + count])
+        self._tell("sheets that are no table, left out", [name for name, rows in sheets if len(rows) <= first + count])
         if not tables:
             raise DataError(f"{self.name} holds no document: check that it is the right file.")
         names = [[*filter(None, header_of(rows[first : first + count]))] for _, rows in tables]
@@ -118,7 +111,7 @@ class Workbook(Held):
         if all(each == names[0] for each in names) and (
             sure or (len(names[0]) > 1 and all(at == first for at in headers.values()))
         ):
-            self._tell(TOGETHER, [name for name, _ in tables] if len(tables) > 1 else [])
+            self._tell("sheets with one header, read together", [name for name, _ in tables] if len(tables) > 1 else [])
             return tables
         choices = [(name, headers[name] + 1, len(rows) - headers[name] - 1) for name, rows in tables]
         listed = "; ".join(
@@ -141,7 +134,7 @@ def _header(rows: Sequence[Sequence[str | None]]) -> int:
 
     One name may be missing, as above the row numbers that a program has put first.
     """
-    filled = [sum(cell is not None for cell in row) for row in rows[:_ROWS_LOOKED_AT]]
+    filled = [sum(cell is not None for cell in row) for row in rows[:20]]
     most = max(filled, default=0)
     for place, count in enumerate(filled):
         if count == most or (count == most - 1 and rows[place][0] is None):

@@ -34,8 +34,7 @@ from publius.errors import DataError, UsageError
 from publius.files.paths import os_errors, shown, usable
 from publius.settings import Reading
 
-DASH: Final = "-"
-_STANDARD: Final = {DASH, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
+_STANDARD: Final = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 _NOT_READ: Final = {
     ".doc": ".docx", ".rtf": ".docx", ".odt": ".docx", ".msg": ".eml", ".pages": ".docx", ".wpd": ".docx",
     ".numbers": ".xlsx", ".sav": ".csv", ".dta": ".csv", ".rds": ".csv", ".ppt": ".pdf", ".pptx": ".pdf",

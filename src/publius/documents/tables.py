@@ -26,14 +26,10 @@ from publius.errors import DataError, UsageError, how_many
 from publius.files.reading import open_binary, read_bytes_limited
 from publius.settings import Reading
 
-ROW_LIMIT: Final = 256 * 2**20
-"""Longest line of JSON in bytes, and largest file that is read as a whole."""
 CHUNK_LIMIT: Final = 16 * 2**20
 """Bytes or characters after which a chunk is full, however few rows it has."""
 NULLS: Final = "rows with null characters, which are left out of them"
 CP1252: Final = "rows that are not UTF-8, read as windows-1252"
-IMPORT_IDS: Final = "further header rows (a survey platform's), which are left out"
-REPEATED: Final = "columns of one name, whose cells are read together"
 UNREADABLE: Final = "files that cannot be read, which count as empty texts"
 HEAD: Final = 2**16
 _LONGEST: Final = 4 * LONGEST_TEXT  # in bytes
@@ -308,7 +304,7 @@ class Json(Held):
 
     def load(self) -> list[dict[str, Any]]:
         """`DataError` for any other JSON."""
-        data = read_bytes_limited(self.path, ROW_LIMIT)
+        data = read_bytes_limited(self.path)
         self.encoding = whole = whole_encoding(data[:HEAD], self.reading, self.name)
         text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
         if "\0" in text:
@@ -355,7 +351,7 @@ class Separated(Table):
         rows = [*itertools.islice(self._rows(), self._skipped, self._skipped + max(3, self._names))]
         if self.reading.header_row is None and len(rows) == 3 and _are_import_ids(rows[0], rows[2]):
             self._names = 3
-            self.told[IMPORT_IDS] = (2, "rows 2 and 3")
+            self.told["further header rows (a survey platform's), which are left out"] = (2, "rows 2 and 3")
         header = header_of(rows[: self._names])
         while len(header) > 1 and not header[-1]:
             header.pop()
@@ -455,7 +451,8 @@ def places_of(header: Sequence[str], told: dict[str, tuple[int, str]]) -> dict[s
     for place, name in enumerate(header):
         places.setdefault(name, []).append(place)
     if several := {name: len(each) for name, each in places.items() if name and len(each) > 1}:
-        told[REPEATED] = (sum(several.values()), ", ".join(f"{name} ({count})" for name, count in several.items()))
+        listed = ", ".join(f"{name} ({count})" for name, count in several.items())
+        told["columns of one name, whose cells are read together"] = (sum(several.values()), listed)
     return places
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -22,11 +22,7 @@ class WordList:
 
     def __init__(self, words: Sequence[str]) -> None:
         self.vocabulary = tuple(words)
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """The place of each word."""
-        return dict(zip(self.vocabulary, range(len(self.vocabulary)), strict=True))
+        self.places = {word: place for place, word in enumerate(self.vocabulary)}
 
     def __contains__(self, word: object) -> bool:
         return word in self.places

@@ -42,8 +42,6 @@ _WORD = regex.compile(
 # Marks of sentences and phrases, in their plain form; any other character between words is never kept.
 _MARKS = {**{mark: mark for mark in ".,;:!?()-\"'"}, "\u2026": "...", "\u2013": "-", "\u2014": "-", "\u201c": '"',
           "\u201d": '"', "\u2018": "'"}  # fmt: skip
-PLAIN_MARKS = frozenset(_MARKS.values())
-"""The marks that may be kept between words, as they are kept."""
 _WORD_OR_MARK = regex.compile(f"{_WORD.pattern}|[{regex.escape(''.join(_MARKS))}]")
 _CLITIC = regex.compile(r"(?<=.)(?:n't|'s|'ll|'re|'ve|'d|'m)\Z", regex.DOTALL)
 _NOT_IN_WORD = regex.compile(r"[\s\p{Cc}]")
@@ -237,7 +235,7 @@ def lookup(
     found = _lookup(tokens, vocabulary, stop_words.words, fallbacks, kept=keep != "none")
     if keep != "punctuation":
         return found
-    return (word for word in found if type(word) is not UnprotectedToken or word in PLAIN_MARKS)
+    return (word for word in found if type(word) is not UnprotectedToken or word in _MARKS.values())
 
 
 def _lookup(
@@ -276,8 +274,6 @@ def _lookup_pieces(
 
 _OURS: Final = "english-1"
 _FILE = "file:"
-OWN_LIST: Final = "file"
-"""What a manifest calls a list of stop words that somebody gave."""
 
 _MOST_BYTES = 32 << 20
 _LONGEST_WORD = 64
@@ -302,7 +298,7 @@ class StopWords:
         if name == "none":
             return cls("none", frozenset())
         if name.startswith(_FILE):
-            return cls(OWN_LIST, words_in_file(name.removeprefix(_FILE), "the stop word file"))
+            return cls("file", words_in_file(name.removeprefix(_FILE), "the stop word file"))
         if name not in (ENGLISH, _OURS, *STOP_WORD_LANGUAGES):
             known = ", ".join((ENGLISH, *STOP_WORD_LANGUAGES))
             raise UsageError(f"no stop word list is called {name!r}: choose one of {known}, none or file:PATH")
