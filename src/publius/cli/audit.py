@@ -33,22 +33,14 @@ def audit(
 
     Without options: known answers, laws of every mechanism; exit 70 if a check fails. A refuted target: exit 1.
 
-    Parameters
-    ----------
-    mechanism
-        Laws of it, or of python:MODULE:CLASS; repeatable.
-    target
-        python:MODULE:NAME, 'command: ...', recorded:FILE.
-    claim
-        TOML: unit, epsilon or bound, vocabulary, vectors.
-    replay
-        A case that refuted a target, to be tried again.
-    draws
-        About how many draws are made.
-    seed
-        Seed of all draws. Default: a fresh one.
-    output
-        For the case that refutes. Default: case.json.
+    Args:
+        mechanism: Laws of it, or of python:MODULE:CLASS; repeatable.
+        target: python:MODULE:NAME, 'command: ...', recorded:FILE.
+        claim: TOML: unit, epsilon or bound, vocabulary, vectors.
+        replay: A case that refuted a target, to be tried again.
+        draws: About how many draws are made.
+        seed: Seed of all draws. Default: a fresh one.
+        output: For the case that refutes. Default: case.json.
     """
     from publius.noise.randomness import entropy
 

@@ -42,32 +42,19 @@ def evaluate(
 ) -> int | None:
     """Attack protected public texts; a grid of epsilons with limits finds the first that passes.
 
-    Parameters
-    ----------
-    public
-        Public texts with authors.
-    epsilon
-        Such as 10,20,none (none is always tried).
-    classifier
-        Evaluate its labels, in closed form.
-    attackers
-        Such as words,koppel; --attackers list names all.
-    protocol
-        Table 1 of the paper, whole.
-    as_is
-        Attack texts as they are; for the curator alone.
-    summary
-        Who is in this summary of PUBLIC?
-    output
-        New folder for results and report.
-    topic_field
-        Column of topics. Default: topic.
-    role_field
-        Column of known and unknown. Default: role.
-    folds
-        Parts attacked in turn.
-    workers
-        Processes of the paper's table.
+    Args:
+        public: Public texts with authors.
+        epsilon: Such as 10,20,none (none is always tried).
+        classifier: Evaluate its labels, in closed form.
+        attackers: Such as words,koppel; --attackers list names all.
+        protocol: Table 1 of the paper, whole.
+        as_is: Attack texts as they are; for the curator alone.
+        summary: Who is in this summary of PUBLIC?
+        output: New folder for results and report.
+        topic_field: Column of topics. Default: topic.
+        role_field: Column of known and unknown. Default: role.
+        folds: Parts attacked in turn.
+        workers: Processes of the paper's table.
     """
     command = _command(locals())
     import msgspec

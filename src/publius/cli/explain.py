@@ -41,28 +41,17 @@ def explain(
 
     explain RELEASE: its promise. explain --between A B: the exponent between two texts; with --nearest B is a corpus.
 
-    Parameters
-    ----------
-    release
-        Of a release; with --between a text or corpus.
-    mechanism
-        On words; list names them; several: --unchanged.
-    epsilon
-        Per unit of distance.
-    length
-        Words of a document (N).
-    word
-        What becomes of one public word.
-    text
-        What becomes of a text, as a look: no release.
-    between
-        File with one text; then the other, or a corpus.
-    plan
-        With --between: which word moves where.
-    nearest
-        With --between: so many documents of a corpus.
-    unchanged
-        Epsilon that leaves so many words unchanged.
+    Args:
+        release: Of a release; with --between a text or corpus.
+        mechanism: On words; list names them; several: --unchanged.
+        epsilon: Per unit of distance.
+        length: Words of a document (N).
+        word: What becomes of one public word.
+        text: What becomes of a text, as a look: no release.
+        between: File with one text; then the other, or a corpus.
+        plan: With --between: which word moves where.
+        nearest: With --between: so many documents of a corpus.
+        unchanged: Epsilon that leaves so many words unchanged.
     """
     chosen = mechanism or words.mechanism
     if between is not None and release is None:

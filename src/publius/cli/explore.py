@@ -15,16 +15,11 @@ def explore(
 
     It listens on this machine only. The token stands in the printed address, behind #.
 
-    Parameters
-    ----------
-    folder
-        Files and finished releases. Default: this folder.
-    port
-        On 127.0.0.1; 0 takes a free one.
-    token_file
-        File with the token, for programs; made if new.
-    no_browser
-        Print the address and open nothing.
+    Args:
+        folder: Files and finished releases. Default: this folder.
+        port: On 127.0.0.1; 0 takes a free one.
+        token_file: File with the token, for programs; made if new.
+        no_browser: Print the address and open nothing.
     """
     from publius.files.paths import shown
     from publius.web import server

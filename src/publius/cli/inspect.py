@@ -28,12 +28,9 @@ def inspect(
 ) -> None:
     """Look at a file, or at a release; nothing leaves.
 
-    Parameters
-    ----------
-    by
-        Declared groups: which rows would become "other".
-    release
-        Show what this release made of these documents.
+    Args:
+        by: Declared groups: which rows would become "other".
+        release: Show what this release made of these documents.
     """
     from publius.documents.inspection import inspect as looked_at
     from publius.files.value_list import value_list

@@ -28,22 +28,14 @@ def label(
 ) -> None:
     """Release one randomized label per document.
 
-    Parameters
-    ----------
-    classifier
-        A stored one, a summary, or python:MODULE:NAME.
-    labels
-        A,B,"C D" or @FILE: the nearest name counts.
-    field
-        Column whose declared values, --labels, leave.
-    epsilon
-        Local epsilon of each document.
-    bag
-        Public words of its label beside each row.
-    encoder
-        Default: packaged; or python:MODULE:NAME.
-    labels_after_texts
-        Labels were chosen after a look at the texts.
+    Args:
+        classifier: A stored one, a summary, or python:MODULE:NAME.
+        labels: A,B,"C D" or @FILE: the nearest name counts.
+        field: Column whose declared values, --labels, leave.
+        epsilon: Local epsilon of each document.
+        bag: Public words of its label beside each row.
+        encoder: Default: packaged; or python:MODULE:NAME.
+        labels_after_texts: Labels were chosen after a look at the texts.
     """
     from publius.mechanisms.randomized_response import RandomizedResponse
 

@@ -15,14 +15,10 @@ app = new_app(name="ledger", help="Make and show privacy budgets: one account pe
 def init(ledger: Path, *, budget: float, unit: Literal["epsilon", "exponent"] = "epsilon", json: Json = False) -> None:
     """Make a new ledger.
 
-    Parameters
-    ----------
-    ledger
-        New file.
-    budget
-        The most to be spent on one author, in all.
-    unit
-        epsilon, or exponent (of words). Default: epsilon.
+    Args:
+        ledger: New file.
+        budget: The most to be spent on one author, in all.
+        unit: epsilon, or exponent (of words). Default: epsilon.
     """
     from publius.privacy.ledger import Ledger, decimal
 
@@ -39,12 +35,9 @@ def init(ledger: Path, *, budget: float, unit: Literal["epsilon", "exponent"] = 
 def show(ledger: Path, *, author: str | None = None, json: Json = False) -> None:
     """Show what was spent, for the curator only.
 
-    Parameters
-    ----------
-    ledger
-        The file.
-    author
-        Show the account of one author.
+    Args:
+        ledger: The file.
+        author: Show the account of one author.
     """
     from publius.privacy.ledger import Ledger, decimal
 

@@ -41,28 +41,17 @@ def train(
 
     The texts are never those to be released.
 
-    Parameters
-    ----------
-    name
-        Name to store it under.
-    label
-        Column of labels.
-    kind
-        topics, clusters, metric (vectors). Default: topics.
-    like
-        Learn this classifier's answers, not --label.
-    labels
-        Learn the nearest of these names: A,B or @FILE.
-    encoder
-        Use the packaged sentence encoder, too.
-    clusters
-        Number of clusters.
-    words
-        File of more words that may leave, one a line.
-    languages
-        Lists of words that may leave: en,de.
-    author_field
-        Column of authors, who stay together in folds.
+    Args:
+        name: Name to store it under.
+        label: Column of labels.
+        kind: topics, clusters, metric (vectors). Default: topics.
+        like: Learn this classifier's answers, not --label.
+        labels: Learn the nearest of these names: A,B or @FILE.
+        encoder: Use the packaged sentence encoder, too.
+        clusters: Number of clusters.
+        words: File of more words that may leave, one a line.
+        languages: Lists of words that may leave: en,de.
+        author_field: Column of authors, who stay together in folds.
     """
     from publius.classifiers.clusters import Clusters
     from publius.classifiers.encoder import load_encoder
@@ -164,20 +153,13 @@ def import_(
 ) -> None:
     """Check and store a file of public word vectors.
 
-    Parameters
-    ----------
-    file
-        word2vec, GloVe or fastText (.vec); also .gz.
-    name
-        Name to store them under. Default: the file's.
-    limit
-        Keep the first words only: the most frequent.
-    words
-        Keep the words of this file, one a line.
-    tokenizer
-        glove, word2vec, icu (no spaces). Default: by file.
-    skip_bad_rows
-        Leave bad rows out and count them.
+    Args:
+        file: word2vec, GloVe or fastText (.vec); also .gz.
+        name: Name to store them under. Default: the file's.
+        limit: Keep the first words only: the most frequent.
+        words: Keep the words of this file, one a line.
+        tokenizer: glove, word2vec, icu (no spaces). Default: by file.
+        skip_bad_rows: Leave bad rows out and count them.
     """
     from publius.embeddings.catalogue import name_from, new_stored_folder
     from publius.embeddings.embeddings import Embeddings
@@ -237,10 +219,8 @@ def list_(*, json: Json = False) -> None:
 def show(name: str, *, json: Json = False) -> None:
     """Show a classifier's labels and words, or word vectors.
 
-    Parameters
-    ----------
-    name
-        Stored, a folder, python:MODULE:NAME, or subjects.
+    Args:
+        name: Stored, a folder, python:MODULE:NAME, or subjects.
     """
     from publius.classifiers.store import is_stored, load_classifier
     from publius.embeddings.catalogue import PACKAGED
@@ -270,10 +250,8 @@ def show(name: str, *, json: Json = False) -> None:
 def remove(name: str) -> None:
     """Remove a stored classifier or stored word vectors.
 
-    Parameters
-    ----------
-    name
-        Its name.
+    Args:
+        name: Its name.
     """
     import shutil
 
@@ -302,16 +280,11 @@ def try_(
 ) -> None:
     """Look at the answers for twenty public texts.
 
-    Parameters
-    ----------
-    classifier
-        A stored one, a folder, or python:MODULE:NAME.
-    labels
-        Answer with the nearest of these names: A,B, @FILE.
-    label
-        Column of right labels: how often both agree.
-    encoder
-        Default: packaged; or python:MODULE:NAME.
+    Args:
+        classifier: A stored one, a folder, or python:MODULE:NAME.
+        labels: Answer with the nearest of these names: A,B, @FILE.
+        label: Column of right labels: how often both agree.
+        encoder: Default: packaged; or python:MODULE:NAME.
     """
     from publius.documents.corpus import open_corpus
     from publius.text.normal_form import compared

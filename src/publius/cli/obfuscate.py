@@ -20,16 +20,11 @@ def obfuscate(
 ) -> None:
     """Release the words of each document as noisy bags.
 
-    Parameters
-    ----------
-    epsilon
-        Of each word and unit of distance.
-    length
-        Words of every bag, N; public.
-    ordered
-        Words in their order; a weaker guarantee.
-    between
-        Default: none kept; stop-words, punctuation or all.
+    Args:
+        epsilon: Of each word and unit of distance.
+        length: Words of every bag, N; public.
+        ordered: Words in their order; a weaker guarantee.
+        between: Default: none kept; stop-words, punctuation or all.
     """
     from publius.mechanisms.lifted import Lifted
 

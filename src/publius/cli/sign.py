@@ -25,26 +25,16 @@ def sign(
 ) -> None:
     """Write the page to sign for a release.
 
-    Parameters
-    ----------
-    release
-        Folder of a release that was made here.
-    output
-        The curator's page (HTML): a new file.
-    public_page
-        One for recipients: nothing of the private file.
-    purpose
-        What the release may be used for.
-    recipient
-        Who receives it.
-    contact
-        Whom recipients may ask.
-    review
-        When to look at it again, YYYY-MM-DD.
-    texts
-        Private file: authors and small cells, for you.
-    evaluation
-        Of publius evaluate, at the release's epsilon.
+    Args:
+        release: Folder of a release that was made here.
+        output: The curator's page (HTML): a new file.
+        public_page: One for recipients: nothing of the private file.
+        purpose: What the release may be used for.
+        recipient: Who receives it.
+        contact: Whom recipients may ask.
+        review: When to look at it again, YYYY-MM-DD.
+        texts: Private file: authors and small cells, for you.
+        evaluation: Of publius evaluate, at the release's epsilon.
     """
     from publius.releases.sign import sign as write
 
@@ -66,12 +56,9 @@ def verify(release: File, page: File | None = None, *, json: Json = False) -> in
 
     Exit 0: whole, and the page is its own. 1: the page is of another release, or was changed. 65: the folder was changed.
 
-    Parameters
-    ----------
-    release
-        Folder of a release.
-    page
-        A page that publius sign has written.
+    Args:
+        release: Folder of a release.
+        page: A page that publius sign has written.
     """
     from publius.releases.sign import verify as check
 

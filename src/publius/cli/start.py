@@ -39,16 +39,11 @@ def start(
 
     What is not given is asked at a terminal. It recommends a summary first.
 
-    Parameters
-    ----------
-    output
-        New folder for release, pages and answers.
-    answers
-        Answers of an earlier run (answers.json).
-    demo
-        Use packaged texts, or answers that are made up.
-    yes
-        Take every proposal; what has none must be given.
+    Args:
+        output: New folder for release, pages and answers.
+        answers: Answers of an earlier run (answers.json).
+        demo: Use packaged texts, or answers that are made up.
+        yes: Take every proposal; what has none must be given.
     """
     from publius.files.folders import check_new_folder, make_parents
     from publius.start import questions, steps

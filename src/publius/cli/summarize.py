@@ -42,38 +42,22 @@ def summarize(
 ) -> None:
     """Release what a collection says: counts, each author protected.
 
-    Parameters
-    ----------
-    classifier
-        Stored, or python:MODULE:NAME. Default: subjects.
-    by
-        Groups: FIELD=A,B or FIELD=@FILE; repeatable.
-    epsilon
-        Of each author, for the whole summary.
-    output
-        New folder for the summary.
-    documents_per_author
-        How many of an author count.
-    compare
-        Earlier summary, or file of public texts.
-    ask
-        Statements, @FILE: how many authors wrote so.
-    statements_per_author
-        How many an author counts for.
-    share
-        Of epsilon: totals=0.2,topics=0.5,subjects=0.3.
-    synthetic
-        Made-up rows. Default: as counted, to 10,000.
-    accuracy
-        Only say how large a count shows; reads nothing.
-    estimate
-        Only say time and memory, by a sample.
-    force
-        Draw though every count would be noise.
-    ledger
-        Charge each author's account in this ledger.
-    workers
-        Processes. Default: one per CPU.
+    Args:
+        classifier: Stored, or python:MODULE:NAME. Default: subjects.
+        by: Groups: FIELD=A,B or FIELD=@FILE; repeatable.
+        epsilon: Of each author, for the whole summary.
+        output: New folder for the summary.
+        documents_per_author: How many of an author count.
+        compare: Earlier summary, or file of public texts.
+        ask: Statements, @FILE: how many authors wrote so.
+        statements_per_author: How many an author counts for.
+        share: Of epsilon: totals=0.2,topics=0.5,subjects=0.3.
+        synthetic: Made-up rows. Default: as counted, to 10,000.
+        accuracy: Only say how large a count shows; reads nothing.
+        estimate: Only say time and memory, by a sample.
+        force: Draw though every count would be noise.
+        ledger: Charge each author's account in this ledger.
+        workers: Processes. Default: one per CPU.
     """
     from publius.files.value_list import value_list
     from publius.summaries.summary import Summary, check_authors
