@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from publius.arrays import Float64Array, FloatArray
+from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric, Distances, Euclidean, Manhattan, ground_metric
+from publius.embeddings.embeddings import Embeddings
+from publius.errors import DataError
+from publius.text.bag import UNKNOWN
 
 Ground = AbstractMetric | Distances
 """A metric, or a function of vectors (p, n) and (q, n) that gives their distances (p, q)."""
@@ -61,3 +65,14 @@ def by_product(x: Float64Array, y: Float64Array) -> Float64Array:
             i, j = rows[start : start + step], columns[start : start + step]
             squares[i, j] = Euclidean().paired(x[i, :-2], y[j, :-2]) ** 2
     return np.sqrt(squares, out=squares)
+
+
+def word_indices(words: Sequence[str], embeddings: Embeddings) -> IndexArray:
+    """Vocabulary indices; the unknown token stands at `Embeddings.unknown_index`. `DataError` for other words."""
+    indices = [embeddings.unknown_index if word == UNKNOWN else embeddings.index(word) for word in words]
+    if missing := sum(index is None for index in indices):
+        raise DataError(
+            f"{missing} of {len(indices)} words are not in the vocabulary {embeddings.name!r}: make the bag with "
+            "Bag.from_text, which replaces, drops or rejects unknown words"
+        )
+    return np.array(indices, np.int64)

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.ground import Ground, is_line, word_distances
+from publius.distances.ground import Ground, is_line, word_distances, word_indices
 from publius.distances.metrics import Euclidean
 from publius.distances.solver import Flow, MassArray, any_flow, optimal_flow
 from publius.embeddings.embeddings import Embeddings
@@ -38,18 +38,10 @@ def points_of(bag: Bag, embeddings: Embeddings) -> BagPoints:
     """
     if bag.size == 0:
         raise DataError("an empty bag has no distance to another: give documents with at least one word")
-    words = list(bag.counts)
-    found = list(map(embeddings.index, words))
-    if UNKNOWN in bag.counts:
-        found[words.index(UNKNOWN)] = embeddings.size
-    known = [index for index in found if index is not None]
-    if len(known) < len(found):
-        raise DataError(
-            f"{len(found) - len(known)} of {len(found)} distinct words are not in the vocabulary "
-            f"{embeddings.name!r}: make the bag with Bag.from_text, which replaces or drops unknown words"
-        )
-    order = np.argsort(known)
-    return BagPoints(np.array(known, np.int64)[order], np.array(list(bag.counts.values()), np.int64)[order])
+    indices = word_indices([*bag.counts], embeddings)
+    indices[[word == UNKNOWN for word in bag.counts]] = embeddings.size
+    order = np.argsort(indices)
+    return BagPoints(indices[order], np.array([*bag.counts.values()], np.int64)[order])
 
 
 def vectors_at(indices: IndexArray, embeddings: Embeddings) -> Float64Array:

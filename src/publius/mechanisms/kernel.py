@@ -13,9 +13,10 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
+from publius.distances.ground import word_indices
 from publius.distances.metrics import METRICS, AbstractMetric, Distances, ground_metric, is_own
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import DataError, PolicyError, UsageError
+from publius.errors import PolicyError, UsageError
 from publius.files.pool import processors
 from publius.files.user_code import keep_unheard, unheard
 from publius.noise.laplace import checked_epsilon
@@ -23,7 +24,7 @@ from publius.noise.randomness import Generator, system_rng
 from publius.option import Settings, declared
 from publius.privacy.guarantee import Evidence, Guarantee
 from publius.settings import EUCLIDEAN
-from publius.text.bag import UNKNOWN, Bag
+from publius.text.bag import Bag
 
 _FIXED = frozenset({"embeddings", "metric", "epsilon", "chosen", "shape", "constant"})
 
@@ -193,26 +194,3 @@ class AbstractExact(Kernel):
     @abstractmethod
     def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
         """Ln K(x){w} for input ``words`` (default: all), shape (words, V), float64, finite everywhere."""
-
-    def pushed(self, distributions: Float64Array) -> Float64Array:
-        """Output distribution for each input distribution over words, shape (V,) or (m, V): p K."""
-        given = np.atleast_2d(np.asarray(distributions, np.float64))
-        result = np.zeros_like(given)
-        for start in range(0, self.embeddings.size, _ROWS):
-            words = np.arange(start, min(start + _ROWS, self.embeddings.size))
-            result += given[:, words] @ np.exp(self.log_probabilities(words))
-        return result.reshape(np.shape(distributions))
-
-
-_ROWS = 64
-
-
-def word_indices(words: Sequence[str], embeddings: Embeddings) -> IndexArray:
-    """Vocabulary indices; the unknown token stands at `Embeddings.unknown_index`. `DataError` for other words."""
-    indices = [embeddings.unknown_index if word == UNKNOWN else embeddings.index(word) for word in words]
-    if missing := sum(index is None for index in indices):
-        raise DataError(
-            f"{missing} of {len(indices)} words are not in the vocabulary {embeddings.name!r}: make the bag with "
-            "Bag.from_text, which replaces, drops or rejects unknown words"
-        )
-    return np.array(indices, np.int64)

@@ -16,9 +16,10 @@ from typing import Any, Final, Literal, NamedTuple, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
+from publius.distances.ground import word_indices
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, UsageError
-from publius.mechanisms.kernel import Kernel, word_indices
+from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.mechanism import Mechanism, Outcome, Protected, Tally
 from publius.mechanisms.outside import known_guarantee, origin
 from publius.noise.randomness import RunKey
@@ -30,7 +31,6 @@ from publius.text.tokenizer import PROFILES, StopWords
 
 NEAR: Final = ("nurse", "doctor")
 TYPICAL: Final = ("nurse", "river")
-_FIRST_WORDS: Final = 100
 
 
 class PublicPair(NamedTuple):
