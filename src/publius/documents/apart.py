@@ -66,7 +66,6 @@ def main() -> None:
 
 
 def _docx(path: Path, request: dict[str, Any]) -> list[str]:
-    """Paragraphs and tables of the body in their order."""
     with extra("documents", "python-docx"):
         import docx
         from docx.table import _Cell
@@ -115,7 +114,6 @@ def _page(page: str) -> str:
 
 
 def _mbox(path: Path, request: dict[str, Any]) -> list[int]:
-    """Where its mails begin."""
     with path.open("rb") as file:
         starts, at, begins = [], 0, True
         while line := file.readline(2**20):
@@ -132,24 +130,19 @@ def _eml(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _sender(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
-    """Who sent a mail that cannot be read."""
     return [{"text": "", "from": _read(path, request, email.parser.BytesHeaderParser)[2]}]
 
 
 def _read(path: Path, request: dict[str, Any], parser: type[email.parser.BytesParser]) -> tuple[Message, str, str]:
-    """A mail, its subject and its sender."""
     start, stop = request["part"]
     with path.open("rb") as file:
         file.seek(start)
         data = file.read(min(stop - start, 2**27))
     message = parser(policy=email.policy.compat32).parsebytes(data)
     fields = {name.lower(): str(value)[:2000] for name, value in reversed([*message.raw_items()])}
-    sender = re.search(r"[^\s<>,;\"]+@[^\s<>,;\"]+", fields.get("from", ""))
-    return (
-        message,
-        _header(fields.get("subject", "")),
-        (sender[0].lower() if sender else _header(fields.get("from", ""))),
-    )
+    address = re.search(r"[^\s<>,;\"]+@[^\s<>,;\"]+", fields.get("from", ""))
+    sender = address[0].lower() if address else _header(fields.get("from", ""))
+    return message, _header(fields.get("subject", "")), sender
 
 
 def _body(message: Message) -> str:
@@ -187,9 +180,8 @@ def _header(raw: str) -> str:
         words = email.header.decode_header(unfolded)
     except Exception:  # not what it says: left as it stands
         words = [(unfolded, None)]
-    return "".join(
-        _as_said(w.encode("latin-1", "replace") if isinstance(w, str) else w, charset) for w, charset in words
-    )
+    parts = ((each.encode("latin-1", "replace") if isinstance(each, str) else each, charset) for each, charset in words)
+    return "".join(_as_said(part, charset) for part, charset in parts)
 
 
 # Workbooks ------------------------------------------------------------------------------------------------
@@ -203,7 +195,7 @@ def _sheets(path: Path, request: dict[str, Any]) -> list[Any]:
     found = []
     for facts in book.sheets_metadata:
         hidden = not str(facts.visible).endswith(".Visible")
-        read = not hidden or facts.name in request["sheets"]
+        read = not hidden or facts.name in request["sheet"]
         rows = book.get_sheet_by_name(facts.name).to_python(False) if read else []
         found.append([facts.name, hidden, [[None if cell == "" else said(cell) for cell in row] for row in rows]])
     formulas = 0

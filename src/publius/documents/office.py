@@ -7,6 +7,7 @@ import contextlib
 import os
 import subprocess
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from multiprocessing import Pipe
 from pathlib import Path
@@ -107,16 +108,13 @@ class Workbook(Held):
             raise DataError(f"{self.name} holds no document: check that it is the right file.")
         names = [[*filter(None, header_of(rows[first : first + count]))] for _, rows in tables]
         headers = {name: first if self.reading.header_row else _header(rows) for name, rows in tables}
-        sure = self.reading.header_row or has_column(names[0], self.reading.text_field or "text")
-        if all(each == names[0] for each in names) and (
-            sure or (len(names[0]) > 1 and all(at == first for at in headers.values()))
-        ):
+        sure = bool(self.reading.header_row) or has_column(names[0], self.reading.text_field or "text")
+        sure = sure or (len(names[0]) > 1 and all(at == first for at in headers.values()))
+        if sure and all(each == names[0] for each in names):
             self._tell("sheets with one header, read together", [name for name, _ in tables] if len(tables) > 1 else [])
             return tables
         choices = [(name, headers[name] + 1, len(rows) - headers[name] - 1) for name, rows in tables]
-        listed = "; ".join(
-            f"{name} (names of columns in row {row}, {below} rows below)" for name, row, below in choices
-        )
+        listed = "; ".join(f"{name} (names of columns in row {at}, {below} rows below)" for name, at, below in choices)
         error = SheetsError(
             f"{self.name}: row {first + 1} does not name the same columns in every sheet, that of the texts among them: "
             f"{listed}. Say which: --sheet {choices[0][0]} --header-row {choices[0][1]}."
@@ -189,13 +187,7 @@ def asked(kind: str, path: Path, reading: Reading, part: tuple[int, int] | None 
     process = _running.pop() if _running else _Process()
     start, stop = part or (0, os.stat(path).st_size)
     allowed = SECONDS * (1 + (stop - start) // 2**24)
-    request = {
-        "kind": kind,
-        "path": os.path.abspath(path),
-        "sheets": reading.sheet,
-        "encoding": reading.encoding,
-        "part": [start, stop],
-    }
+    request = {"kind": kind, "path": os.path.abspath(path), "part": [start, stop], **asdict(reading)}
     try:
         answer = process.answer(request, allowed)
     except BaseException:

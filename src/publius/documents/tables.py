@@ -26,15 +26,13 @@ from publius.errors import DataError, UsageError, how_many
 from publius.files.reading import open_binary, read_bytes_limited
 from publius.settings import Reading
 
-CHUNK_LIMIT: Final = 16 * 2**20
-"""Bytes or characters after which a chunk is full, however few rows it has."""
+CHUNK_LIMIT: Final = 16 * 2**20  # bytes or characters after which a chunk is full, however few rows it has
 NULLS: Final = "rows with null characters, which are left out of them"
 CP1252: Final = "rows that are not UTF-8, read as windows-1252"
 UNREADABLE: Final = "files that cannot be read, which count as empty texts"
 HEAD: Final = 2**16
 _LONGEST: Final = 4 * LONGEST_TEXT  # in bytes
-_PEEKED: Final = 200
-"""Rows of JSON whose columns count."""
+_PEEKED: Final = 200  # rows of JSON whose columns count
 _MARKS: Final = (
     (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
@@ -241,33 +239,24 @@ class JsonLines(Table):
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Those of its first rows."""
-        return columns_of(next(self._lines(_PEEKED), Chunk([])).records(None))
+        return columns_of(next(self.chunks(Plan(text=""), _PEEKED), Chunk([])).records(None))
 
     def _every_column(self) -> tuple[str, ...]:
-        return columns_of(each for chunk in self._lines(_PEEKED) for each in chunk.records(None))
+        return columns_of(each for chunk in self.chunks(Plan(text=""), 1_000) for each in chunk.records(None))
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
-        """Bytes, undecoded."""
-        return self._lines(size)
-
-    def _lines(self, size: int) -> Iterator[Chunk]:
-        first = 0
-        filled = (line for lines in self._blocks() for line in lines if not line.isspace())
-        for lines in _grouped(filled, len, size):
-            yield Chunk(lines, first, self.name, json=True)
-            first += len(lines)
-
-    def _blocks(self) -> Iterator[list[bytes]]:
-        """Its lines in UTF-8."""
+        """Bytes, undecoded, in UTF-8."""
         with open_binary(self.path) as raw:
-            if self.encoding in (None, "utf-8", "utf-8-sig"):
-                raw.read(3 if self.encoding == "utf-8-sig" else 0)
-                while lines := raw.readlines(2**20):
-                    yield lines
-                return
-            text = io.TextIOWrapper(raw, self.encoding, errors="replace", newline="\n")
-            while some := text.readlines(2**20):
-                yield [line.encode("utf-8", "replace") for line in some]
+            lines: Iterable[bytes] = raw
+            if self.encoding == "utf-8-sig":
+                raw.read(3)
+            elif self.encoding not in (None, "utf-8"):
+                text = io.TextIOWrapper(raw, self.encoding, errors="replace", newline="\n")
+                lines = (line.encode("utf-8", "replace") for line in text)
+            first = 0
+            for some in _grouped((line for line in lines if not line.isspace()), len, size):
+                yield Chunk(some, first, self.name, json=True)
+                first += len(some)
 
 
 class Held(Table):
