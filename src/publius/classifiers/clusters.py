@@ -118,7 +118,7 @@ class Clusters(StoredClassifier):
             meaning = features.meaning(texts)
         with stage("clustering"):
             arrays, labels = _clustered(features, words, meaning, clusters)
-        public = typical_words(words, labels, clusters, features, vocabulary, TYPICAL)
+        public = typical_words(words, labels, clusters, vocabulary, {*vocabulary}, TYPICAL)
         meta = Meta(
             kind="clusters", name=name, labels=checked_labels(_names(public)), vocabulary=vocabulary, words=public,
             settings={"texts": len(texts)}, encoder=None if encoder is None else encoder.about(),

@@ -131,7 +131,7 @@ def words_by_text(texts: Sequence[str]) -> list[set[str]]:
 
 
 def typical_words(
-    rows: Any, labels: IndexArray, size: int, features: Features, kept: Collection[str], most: int
+    rows: Any, labels: IndexArray, size: int, vocabulary: Sequence[str], kept: Collection[str], most: int
 ) -> Any:
     """Of each of ``size`` labels the words whose mean weight exceeds that of all texts most, of those in ``kept``."""
     from scipy.sparse import csr_array
@@ -140,10 +140,10 @@ def typical_words(
     belongs = csr_array((np.ones(n), (labels, np.arange(n))), shape=(size, n))
     texts = np.bincount(labels, minlength=size)
     means = (belongs @ rows).toarray() / np.maximum(texts, 1)[:, None]
-    allowed = np.array([word in kept for word in features.vocabulary], np.bool_)
+    allowed = np.array([word in kept for word in vocabulary], np.bool_)
     excess = np.where(allowed, means - rows.sum(axis=0) / max(n, 1), 0.0)
     found = []
     for row in excess:
         best = np.argsort(-row, kind="stable")[:most]
-        found.append(tuple(features.vocabulary[place] for place in best.tolist() if row[place] > 0))
+        found.append(tuple(vocabulary[place] for place in best.tolist() if row[place] > 0))
     return tuple(found)

@@ -105,11 +105,10 @@ class TopicClassifier(StoredClassifier):
             vocabulary = tuple(sorted(word for word, count in often.items() if count >= _TEXTS_EACH))
             if not vocabulary:
                 raise DataError(f"no word is in {_TEXTS_EACH} of the {len(texts):,} public texts: give more texts")
-            counts = Features(vocabulary, np.ones(len(vocabulary))).counts(texts)
-        meaning = np.zeros((len(texts), 0))
-        if encoder is not None:
-            with stage("encoding"):
-                meaning = Features(vocabulary, np.ones(len(vocabulary)), encoder).meaning(texts)
+            features = Features(vocabulary, np.ones(len(vocabulary)), encoder)
+            counts = features.counts(texts)
+        with stage("encoding"):
+            meaning = features.meaning(texts)
         groups = groups_of(writers, len(texts))
         with stage("cross-validation"):
             rule, right, tried = _chosen(counts, meaning, numbers, groups)
@@ -120,10 +119,9 @@ class TopicClassifier(StoredClassifier):
         kept = may_leave(used, writers, extra=extra_words, languages=languages)
         stops = StopWords.load("english")
         public = {word for word in kept if word not in stops}
-        features = Features(vocabulary, idf)
         meta = Meta(
             kind="topics", name=name, labels=names, vocabulary=vocabulary,
-            words=typical_words(words, numbers, len(names), features, public, TYPICAL),
+            words=typical_words(words, numbers, len(names), vocabulary, public, TYPICAL),
             settings={"rule": rule, "texts": len(texts)}, encoder=None if encoder is None else encoder.about(),
             trained=datetime.now(UTC).date().isoformat(), public=() if encoder is None else (encoder.public,),
             trained_on=tuple(trained_on),

@@ -44,39 +44,36 @@ Scores = Callable[[int], None]
 """Computes the scores of a number of points, shape (count, columns), to the start of the memory that it is bound to."""
 
 
-def unusable(dimension: int) -> str | None:
-    """Why these products cannot be asked for here at all; None when they can."""
+def check_library(dimension: int) -> None:
+    """`MissingExtraError` without the library, `PubliusError` where it cannot be asked for such products at all."""
     try:
         found = version("onnxruntime")
     except PackageNotFoundError:
-        return "the extra onnxruntime is not installed"
+        raise MissingExtraError("onnxruntime", "onnxruntime") from None
     if not _SENDS_NOTHING[0] <= _numbers(found) < _SENDS_NOTHING[1]:
         least, end = (".".join(map(str, each)) for each in _SENDS_NOTHING)
-        return f"onnxruntime {found} is not one of the versions from {least} and below {end}, which send nothing"
+        raise PubliusError(
+            f"onnxruntime {found} is not one of the versions from {least} and below {end}, which send nothing"
+        )
     if dimension > DEEPEST:
-        return f"more than {DEEPEST:,} dimensions"
-    return None
-
-
-def checked_reach(dimension: int, columns: int) -> int:
-    """`reach`; `PubliusError` where products of this shape are wrong, `MissingExtraError` without the library."""
-    if (why := unusable(dimension)) is not None:
-        raise MissingExtraError("onnxruntime", "onnxruntime") if "not installed" in why else PubliusError(why)
-    if isinstance(found := reach(dimension, columns), str):
-        raise PubliusError(found)
-    return found
+        raise PubliusError(f"8-bit products have at most {DEEPEST:,} dimensions, not {dimension:,}")
 
 
 @lru_cache(maxsize=64)
-def reach(dimension: int, columns: int) -> int | str:
-    """The largest whole number of a word with which every product of this shape is right; or what is wrong."""
+def reach(dimension: int, columns: int) -> int:
+    """The largest whole number of a word with which every product of this shape is right.
+
+    Raises as `check_library`, and `PubliusError` where products are wrong.
+    """
+    check_library(dimension)
     for most in _REACHES:
         try:
             if _right(dimension, columns, most):
                 return most
         except Exception as error:  # whatever breaks, sgemm is there
-            return f"onnxruntime's 8-bit products break on this machine: {type(error).__name__}"
-    return "onnxruntime's 8-bit products are wrong on this machine"
+            what = f"onnxruntime's 8-bit products break on this machine: {type(error).__name__}"
+            raise PubliusError(what) from None
+    raise PubliusError("onnxruntime's 8-bit products are wrong on this machine")
 
 
 def _right(dimension: int, columns: int, most: int) -> bool:

@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -147,11 +148,9 @@ def converted_folder(name: str) -> Path:
 
 def package_installed() -> bool:
     """Whether the vectors of the extra ``glove`` are there."""
-    try:
-        glove_data()
-    except MissingExtraError:
-        return False
-    return True
+    with suppress(MissingExtraError):
+        return glove_data().is_dir()
+    return False
 
 
 def package_content(limit: int) -> tuple[list[str], Float32Array]:

@@ -83,7 +83,9 @@ class Embeddings:
             if given in PACKAGED:
                 return cls._packaged(given)
             if is_stored(given):
-                return cls._stored(given)
+                if (folder := stored_folder(given)).is_symlink():
+                    raise EmbeddingError(f"{shown(folder)} is a link: give the path that it leads to instead")
+                return cls.open(folder)
         path = Path(given)
         if path.is_dir():
             return cls.open(path)
@@ -172,7 +174,6 @@ class Embeddings:
     def _checked(
         cls, name: str, words: tuple[str, ...], vectors: Float32Array, tokenizer: str, source: Mapping[str, Any]
     ) -> Self:
-        """From words and vectors whose content has been checked."""
         try:
             facts = json.loads(json.dumps(dict(source), allow_nan=False))
         except (TypeError, ValueError):
@@ -185,13 +186,6 @@ class Embeddings:
             tokenizer=profile_named(tokenizer).name,
             source=MappingProxyType(facts),
         )
-
-    @classmethod
-    def _stored(cls, name: str) -> Self:
-        folder = stored_folder(name)
-        if folder.is_symlink():
-            raise EmbeddingError(f"{shown(folder)} is a link: give the path that it leads to instead")
-        return cls.open(folder)
 
     @classmethod
     def _packaged(cls, name: str) -> Embeddings:

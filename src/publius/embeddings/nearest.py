@@ -9,7 +9,7 @@ and keeps the guarantee. Three stages, each handing on only what it cannot decid
 3. exact rational arithmetic, for what lies within the rounding bound of stage 2. Ties go to the lower index.
 
 Products of 8-bit numbers with a bound of their error leave a few words a point (`shortlist`), and stage 1 is done for
-these alone, where that is faster by a rule (`Choice`). Or a graphics processor does stage 1 (`cuda_products`), from so
+these alone, where that is faster by a rule (`kernel`). Or a graphics processor does stage 1 (`cuda_products`), from so
 much work on that starting it pays.
 
 So the answer is that of exact arithmetic, whatever the batch, the threads, the kernel or the BLAS (R3, R4). The
@@ -25,7 +25,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, final
+from typing import Final, Literal, final
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -53,13 +53,6 @@ _BYTE_UNITS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp")
 _UNIT32 = 2.0**-24
 _UNIT64 = 2.0**-53
 _NO_WORD = np.float32(-np.inf)
-
-
-class Choice(NamedTuple):
-    """The matrix product that the search works with, and why; it changes no answer."""
-
-    kernel: Kernel
-    reason: str
 
 
 @cache
@@ -108,32 +101,22 @@ class NearestWords:
             _ = self._device
 
     @cached_property
-    def kernel(self) -> Choice:
-        """The matrix product that searches of great size work with, and why."""
-        if self.dimension == 1:
-            return Choice(SGEMM, "in one dimension no product is needed")
-        if self._asked is not None:
-            return Choice(self._asked, "asked for")
-        if cuda_products.unusable() is not None:
-            return self._on_processor
-        try:
-            _ = self._device
-        except PubliusError as error:
-            return Choice(self._on_processor.kernel, f"{self._on_processor.reason}; {error}")
-        return Choice(DEVICE, "there is a CUDA device, whose products are right at this shape")
+    def kernel(self) -> Kernel:
+        """The matrix product that searches of great size work with: as asked, else the device, else the best here."""
+        if self._asked is None and cuda_products.unusable() is None:
+            with suppress(PubliusError):
+                _ = self._device
+                return DEVICE
+        return self._asked or self._on_processor
 
     @cached_property
-    def _on_processor(self) -> Choice:
+    def _on_processor(self) -> Kernel:
         size, n = self._vectors.shape
-        if (why := byte_products.unusable(n)) is not None:
-            return Choice(SGEMM, why)
-        if n < _LEAST_DIMENSION or size < _LEAST_WORDS:
-            return Choice(SGEMM, f"8-bit products pay from {_LEAST_DIMENSION} dimensions and {_LEAST_WORDS:,} words on")
-        if not _has_byte_units():
-            return Choice(SGEMM, "this processor has no unit for 8-bit products")
-        if isinstance(wrong := byte_products.reach(n, columns(size)), str):
-            return Choice(SGEMM, wrong)
-        return Choice(BYTES, "this processor has a unit for 8-bit products, which are right at this shape")
+        if n >= _LEAST_DIMENSION and size >= _LEAST_WORDS and _has_byte_units():
+            with suppress(PubliusError):
+                byte_products.reach(n, columns(size))
+                return BYTES
+        return SGEMM
 
     def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
         """Index of the nearest row for each row of ``points``, shape (p, n) -> (p,).
@@ -183,11 +166,11 @@ class NearestWords:
         if self._asked is None and self._work < _WORTH:
             return None
         whole = self._asked is not None or self._work >= _WORTH_A_DEVICE
-        chosen = (self.kernel if whole else self._on_processor).kernel
+        chosen = self.kernel if whole else self._on_processor
         if chosen == DEVICE:
             if self._device.usable:
                 return self._device
-            chosen = SGEMM if self._asked else self._on_processor.kernel
+            chosen = SGEMM if self._asked else self._on_processor
         return self._shortlist if chosen == BYTES else None
 
     @cached_property

@@ -54,7 +54,7 @@ class Shortlist:
         """
         size, dimension = vectors.shape
         self._vectors, self._norms, self._width = vectors, norms, columns(size)
-        reach = byte_products.checked_reach(dimension, self._width)
+        reach = byte_products.reach(dimension, self._width)
         self._order = _first_of_all_lengths(np.argsort(-self._norms, kind="stable"), self._width)
         self._errors = np.empty((3, size))
         """Of each word in this order what an error takes of a point's loss, of its length, and of nothing."""

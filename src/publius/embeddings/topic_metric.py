@@ -8,7 +8,7 @@ the topic are at distance 0 and become indistinguishable.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -76,13 +76,21 @@ def fit_metric(
     topics = Counter(map(str, labels))
     if len(topics) < 2:
         raise DataError(f"the public texts have {len(topics)} topic: at least two are needed")
-    table = _counts(used, labels, [word for word in public if mix is None or word in mix], sorted(topics))
-    if len(table) < 2:
+    words_left = sorted(word for word in public if mix is None or word in mix)
+    if len(words_left) < 2:
         raise DataError(
-            f"{len(table)} words of the public texts may leave{' and are in the vectors to mix' if mix else ''}: "
+            f"{len(words_left)} words of the public texts may leave{' and are in the vectors to mix' if mix else ''}: "
             "at least two are needed; give more texts, or a list of words of your own"
         )
-    kept, vectors = _informative(table, np.array([topics[each] for each in sorted(topics)], float), words)
+    row, column = ({each: at for at, each in enumerate(every)} for every in (words_left, sorted(topics)))
+    counts = np.zeros((len(row), len(column)))
+    for own, label in zip(used, labels, strict=True):
+        counts[[row[word] for word in own if word in row], column[str(label)]] += 1
+    vectors, totals = log_odds(counts, np.array([topics[each] for each in column], float)), counts.sum(axis=1)
+    # The words with the largest norm times root of count, the most used first.
+    best = np.argsort(-np.sqrt((vectors**2).sum(axis=1) * totals), kind="stable")[:words]
+    best = best[np.lexsort((best, -totals[best]))]
+    kept, vectors = [words_left[place] for place in best.tolist()], vectors[best]
     vectors = clipped(vectors, clip)
     if mix is not None:
         others = mix.vectors[[mix.places[word] for word in kept]]
@@ -93,29 +101,6 @@ def fit_metric(
         "at_least": at_least, "languages": list(languages),
     }  # fmt: skip
     return Embeddings.from_arrays(kept, vectors, name=name, tokenizer=profile, source=source)
-
-
-def _counts(
-    used: Sequence[set[str]], labels: Sequence[str], public: Collection[str], topics: Sequence[str]
-) -> dict[str, list[int]]:
-    """For each word the number of texts of each topic with it, by word."""
-    place = {topic: column for column, topic in enumerate(topics)}
-    counts: dict[str, list[int]] = defaultdict(lambda: [0] * len(topics))
-    allowed = set(public)
-    for words, label in zip(used, labels, strict=True):
-        column = place[str(label)]
-        for word in words & allowed:
-            counts[word][column] += 1
-    return {word: counts[word] for word in sorted(counts)}
-
-
-def _informative(table: dict[str, list[int]], documents: Float64Array, most: int) -> tuple[list[str], Float64Array]:
-    """The words with the largest norm times root of count, most used first, and their log-odds."""
-    words, counts = list(table), np.array(list(table.values()), np.float64)
-    vectors, totals = log_odds(counts, documents), counts.sum(axis=1)
-    best = np.argsort(-np.sqrt((vectors**2).sum(axis=1) * totals), kind="stable")[:most]
-    best = best[np.lexsort((best, -totals[best]))]
-    return [words[place] for place in best.tolist()], vectors[best]
 
 
 def log_odds(counts: Float64Array, documents: Float64Array) -> Float64Array:

@@ -132,7 +132,7 @@ def manifest_of(
         private=private,
         warning=warning,
         promise="",
-        public=(*(PublicInput(**each) for each in summary.public), *_compared(told.earlier)),
+        public=tuple(PublicInput(**each) for each in (*summary.public, *(told.earlier.public if told.earlier else ()))),
         epsilon=upward(summary.epsilon),
         authors=told.authors,
         documents_per_author=summary.documents_per_author,
@@ -210,21 +210,14 @@ def _public_texts(
         summary.classifier, documents_per_author=summary.documents_per_author, subjects=summary.subjects,
         shares={"topics": 1} if summary.subjects is None else None,
     )  # fmt: skip
-    found = beside.collect(public, RunKey.fresh(), workers=workers)
-    cells, c = found.contributions.cells, summary.documents_per_author
-    size = (max(1, len(cells)), max(1, len(cells)))
-    samples = {
-        name: Sample(np.atleast_2d(beside.histogram(name, cells)).sum(axis=0), size, None, c) for name in beside.shares
-    }
+    cells = beside.collect(public, RunKey.fresh(), workers=workers).contributions.cells
+    size, c = max(1, len(cells)), summary.documents_per_author
+    counts = {name: np.atleast_2d(beside.histogram(name, cells)).sum(axis=0) for name in beside.shares}
+    samples = {name: Sample(each, (size, size), None, c) for name, each in counts.items()}
     topics = samples.get("topics", samples.get("subjects") if summary.classifier is summary.subjects else None)
     first, *more = public.digests()
     digest = sha256(" ".join([first, *more]).encode()).hexdigest() if more else first
     return _comparable(Earlier("public texts", topics, samples.get("subjects"), digest), shown(path))
-
-
-def _compared(earlier: Earlier | None) -> list[PublicInput]:
-    """What a summary is compared with, by its digest (rule 11)."""
-    return [PublicInput(name=earlier.name, kind="texts", sha256=earlier.sha256)] if earlier and earlier.sha256 else []
 
 
 def _comparable(found: Earlier, place: str) -> Earlier:

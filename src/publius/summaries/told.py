@@ -9,7 +9,7 @@ import functools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, final
 
@@ -18,7 +18,7 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum
 from publius.noise.randomness import Generator
-from publius.summaries.novelty import Novelty, Sample, novelty
+from publius.summaries.novelty import CountNoise, Novelty, Sample, novelty
 from publius.summaries.summary import Summary
 from publius.summaries.tables import LEVEL, NoisyTable, Table, whole_rows
 
@@ -52,6 +52,11 @@ class Earlier:
     topics: Sample | None
     subjects: Sample | None
     sha256: str = ""
+
+    @property
+    def public(self) -> tuple[dict[str, Any], ...]:
+        """It as a public input, by its digest (rule 11)."""
+        return ({"name": self.name, "kind": "texts", "sha256": self.sha256},) if self.sha256 else ()
 
 
 @final
@@ -156,10 +161,9 @@ class Told:
         table, classifier = self.tables.get("topics"), self.summary.classifier
         if table is None or classifier is None or classifier is self.summary.subjects:
             return []
-        sums, low, high = table.sums(0)
-        noise = LaplaceSum(table.noise, table.values.shape[0])
         before = None if self.earlier is None else self.earlier.topics
-        return self._ranked(classifier, sums, low, high, noise, before, others=True)
+        noise = LaplaceSum(table.noise, table.values.shape[0])
+        return self._ranked(classifier, classifier.labels, *table.sums(0), noise, before)
 
     @functools.cached_property
     def subjects(self) -> list[Row]:
@@ -167,36 +171,29 @@ class Told:
         table, classifier = self.tables.get("subjects"), self.summary.subjects
         if table is None or classifier is None:
             return []
-        low, high = table.limits()
         before = None if self.earlier is None else self.earlier.subjects
-        return self._ranked(classifier, table.values, low, high, table.noise, before, others=False)
+        return self._ranked(classifier, classifier.labels[:-1], table.values, *table.limits(), table.noise, before)
 
     def _ranked(
-        self, classifier: Any, values: IndexArray, low: IndexArray, high: IndexArray, noise: Any,
-        before: Sample | None, *, others: bool,
+        self, classifier: Any, labels: Sequence[str], values: IndexArray, low: IndexArray, high: IndexArray,
+        noise: CountNoise, before: Sample | None,
     ) -> list[Row]:  # fmt: skip
-        labels = classifier.labels if others else classifier.labels[:-1]
-        order: Any = np.argsort(-values[: len(labels)], kind="stable")
-        found: Novelty | None = None
+        values, found = values[: len(labels)], None
         if before is not None:
-            documents = (max(1, self.documents[0]), max(1, self.documents[1]))
-            now = Sample(values[: len(labels)], documents, noise, self.summary.documents_per_author)
-            found = novelty(
-                now, Sample(before.counts[: len(labels)], before.documents, before.noise, before.per_author)
-            )
-            order = np.argsort(-found.excess, kind="stable")
+            least, most = self.documents
+            now = Sample(values, (max(1, least), max(1, most)), noise, self.summary.documents_per_author)
+            found = novelty(now, replace(before, counts=before.counts[: len(labels)]))
+        order = np.argsort(-values if found is None else -found.excess, kind="stable")
         rows = []
         for place in order.tolist():
             change = "" if found is None else _change(found, place, told=bool(low[place] > 0))
             if low[place] <= 0 and change != "gone":
                 continue
-            label = labels[place]
-            row = {"label": label, "words": words_of(classifier, label)}
+            row = {"label": labels[place], "words": words_of(classifier, labels[place])}
             row |= self._row(int(low[place]), int(high[place]), int(values[place]))
             if found is not None:
                 row |= {
-                    "change": change, "share_before": float(found.before[place]),
-                    "times_low": float(found.low[place]),
+                    "change": change, "share_before": float(found.before[place]), "times_low": float(found.low[place]),
                     "times_high": float(found.high[place]) if math.isfinite(found.high[place]) else None,
                 }  # fmt: skip
             rows.append(row)
