@@ -225,6 +225,6 @@ def test_bags_made_together_are_the_bags_of_their_words(count):
 
 def test_texts_find_words_with_capitals_in_bags_and_in_ordered_text():
     vectors = Embeddings.from_arrays(["Chicago", "of"], [[0.0], [1.0]])
-    encoding = Encoding.of("glove", length=2, stop_words="none")
+    encoding = Encoding(2, "unk", NONE, "glove")
     for keep in ("none", "punctuation"):
         assert list(words_of("CHICAGO, of", vectors, encoding, keep).words) == ["Chicago", "of"]

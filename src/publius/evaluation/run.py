@@ -34,6 +34,7 @@ from publius.files.progress import advance, stage
 from publius.noise.randomness import RunKey
 from publius.settings import UnknownPolicy
 from publius.text.bag import Bag, Encoding, words_of
+from publius.text.tokenizer import StopWords
 
 if TYPE_CHECKING:
     from publius.embeddings.embeddings import Embeddings
@@ -62,9 +63,8 @@ class Words:
 
     def words(self, text: str, length: int | None = None) -> list[str]:
         """The words of a text in its order, at most ``length``."""
-        encoding = Encoding.of(
-            self.embeddings.tokenizer, length=length, unknown=self.unknown, stop_words=self.stop_words, padded=False
-        )
+        stops, profile = StopWords.load(self.stop_words), self.embeddings.tokenizer
+        encoding = Encoding(length, self.unknown, stops, profile, padded=False)
         return list(words_of(text, self.embeddings, encoding).words)
 
     def clear(self, text: str) -> str:

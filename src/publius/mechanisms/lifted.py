@@ -74,7 +74,7 @@ class Lifted(Mechanism):
             raise UsageError("only ordered text keeps something between words: add --ordered")
         self.kernel, self.length, self.ordered, self.between = kernel, length, ordered, between
         self.name = kernel.name
-        self.encoding = Encoding.of(kernel.embeddings.tokenizer, length=length, unknown=unknown, stop_words=stop_words)
+        self.encoding = Encoding(length, unknown, StopWords.load(stop_words), kernel.embeddings.tokenizer)
 
     def __repr__(self) -> str:
         return f"Lifted({self.kernel!r}, length={self.length}{', ordered=True' if self.ordered else ''})"

@@ -82,7 +82,7 @@ class Bag:
         profile = profile or getattr(vocabulary, "tokenizer", None)
         if profile is None:
             raise UsageError("this vocabulary does not say how its words were cut: give profile='glove' or 'word2vec'")
-        encoding = Encoding.of(profile, length=length, unknown=unknown, stop_words=stop_words)
+        encoding = Encoding(length, unknown, StopWords.load(stop_words), profile)
         return cls(words_of(text, vocabulary, encoding).words)
 
     def words(self) -> Iterator[str]:
@@ -154,20 +154,6 @@ class Encoding:
             raise UsageError(f"unknown must be one of {', '.join(policies)}, not {self.unknown!r:.40}")
         if self.length is not None and (type(self.length) is not int or self.length < 1):
             raise UsageError(f"the length of a bag must be a whole number from 1, not {self.length!r}")
-
-    @classmethod
-    def of(
-        cls,
-        profile: str,
-        *,
-        length: int | None = None,
-        unknown: UnknownPolicy = TextSettings.unknown,
-        stop_words: str | StopWords = TextSettings.stop_words,
-        padded: bool = True,
-    ) -> Encoding:
-        """The encoding with the stop words that are named, and the defaults of every release."""
-        stops = stop_words if isinstance(stop_words, StopWords) else StopWords.load(stop_words)
-        return cls(length, unknown, stops, profile, padded)
 
     def missing(self, count: int) -> int:
         """How many unknown tokens fill a document of ``count`` words up."""

@@ -8,7 +8,6 @@ or a hyphen. Of scripts without spaces a run is one word, unless the profile has
 from __future__ import annotations
 
 import hashlib
-import importlib.resources
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -116,7 +115,6 @@ def tokenize(text: str, profile: str = "glove") -> Iterator[str]:
 
 
 def _tokens(text: str, profile: Profile, pattern: regex.Pattern[str]) -> Iterator[str]:
-    """Words as they stand and, where the profile segments, as a dictionary cuts them."""
     tokens = surface(text, pattern)
     return _segmented(tokens) if profile.segmented else tokens
 
@@ -275,7 +273,6 @@ def _lookup_pieces(
 _OURS: Final = "english-1"
 _FILE = "file:"
 
-_MOST_BYTES = 32 << 20
 _LONGEST_WORD = 64
 
 
@@ -289,12 +286,14 @@ class StopWords:
     words: frozenset[str] = field(repr=False)
 
     @classmethod
-    def load(cls, name: str = TextSettings.stop_words) -> StopWords:
+    def load(cls, name: str | StopWords = TextSettings.stop_words) -> StopWords:
         """The list english (ours), of another language (stopwordsiso, extra ``languages``), none or "file:PATH".
 
         `UsageError` for a name that does not exist, `StorageError` for a file that cannot be read, `DataError`, naming
         the line, for one that is no list of one word a line.
         """
+        if isinstance(name, StopWords):
+            return name
         if name == "none":
             return cls("none", frozenset())
         if name.startswith(_FILE):
@@ -320,8 +319,7 @@ class StopWords:
 def _listed(name: str) -> StopWords:
     """A packaged list, read once. Phrases of stopwordsiso match no word and are left out."""
     if name not in STOP_WORD_LANGUAGES:
-        resource = importlib.resources.files("publius") / "text" / "stop_words" / f"{_OURS}.txt"
-        return StopWords(_OURS, _parse(resource.read_bytes(), _OURS))
+        return StopWords(_OURS, words_in_file(Path(__file__).parent / "stop_words" / f"{_OURS}.txt", _OURS))
     with extra("languages", "stopwordsiso"):
         from stopwordsiso import stopwords
     words = {normalize(word) for word in stopwords(STOP_WORD_LANGUAGES[name])}
@@ -333,23 +331,20 @@ def words_in_file(path: str | Path, what: str) -> frozenset[str]:
 
     `StorageError` where the file cannot be read, `DataError`, naming the line, where it is no list.
     """
-    return _parse(read_bytes_limited(path, _MOST_BYTES), what)
-
-
-def _parse(data: bytes, where: str) -> frozenset[str]:
+    data = read_bytes_limited(path, 32 << 20).removeprefix(b"\xef\xbb\xbf")
     words = set()
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    for number, line in enumerate(data.split(b"\n"), start=1):
         try:
             word = normalize(line.decode().strip())
         except UnicodeDecodeError as error:
             raise DataError(
-                f"line {number} of {where} is not UTF-8 (byte {error.start + 1}): save it as UTF-8"
+                f"line {number} of {what} is not UTF-8 (byte {error.start + 1}): save it as UTF-8"
             ) from None
         if not word or word.startswith("#"):
             continue
         if len(word) > _LONGEST_WORD or _NOT_IN_WORD.search(word):
             raise DataError(
-                f"line {number} of {where} is not one word of at most {_LONGEST_WORD} characters: "
+                f"line {number} of {what} is not one word of at most {_LONGEST_WORD} characters: "
                 "give one word a line; a line that starts with # is a comment"
             )
         words.add(word)
