@@ -17,14 +17,9 @@ from publius.errors import PolicyError, UsageError
 from publius.files.paths import AnyPath, os_errors, shown, usable
 from publius.files.writing import TEMPORARY, sync, temporary_name
 
-_HELD: Final = (errno.EWOULDBLOCK, errno.EBADF, errno.ENOTSUP, errno.ENOLCK)
-"""Held by another process, or on a disk that has no such locks: nobody knows then."""
-
-_OURS: Final = 0o1700
-"""The mode of a folder that is not finished: its owner's only, with the mark by which it is told from any other folder.
-
-Whoever may write in the folder around it can give another folder of ours such a name, but no such mode.
-"""
+_OURS: Final = (
+    0o1700  # of a folder that is not finished: who may write around it can give such a name, but no such mode
+)
 
 
 @contextlib.contextmanager
@@ -188,7 +183,8 @@ def _removed(folder: Path) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder)
     except OSError as error:
-        if error.errno in _HELD or not folder.exists():
+        no_locks = (errno.EBADF, errno.ENOTSUP, errno.ENOLCK)  # a disk without them: nobody knows
+        if error.errno in (errno.EWOULDBLOCK, *no_locks) or not folder.exists():
             return False  # held, or another run was quicker
         raise
     finally:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar, final
 
@@ -63,19 +63,19 @@ class Watch:
         left = round(seconds / fresh * (total - done), 1) if fresh > 0 and done < total else None
         return {"stage": self._title, "done": done, "total": total, "seconds": round(seconds, 1), "left": left}
 
-    def enter(self, title: str) -> None:
-        """A stage begins; one inside another is a part of it and is not told apart."""
+    @contextmanager
+    def stage(self, title: str) -> Iterator[None]:
+        """A stage; one inside another is a part of it and is not told apart."""
         self.check()
         self._depth += 1
         if self._depth == 1:
             self._title = title
             self._begin(0, 0)
-
-    def leave(self) -> None:
-        """It ends."""
-        self._depth -= 1
-        if not self._depth:
-            self._title = None
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            self._title = self._title if self._depth else None
 
     def advance(self, done: int, total: int) -> None:
         """The stage is so far; with fewer parts than before, or another total, something else has begun."""
@@ -86,28 +86,18 @@ class Watch:
             self._done = min(done, total) if total else done
 
 
-_WATCH: Final[ContextVar[Watch | None]] = ContextVar("watch", default=None)
+_UNREAD: Final = Watch()  # where nobody waits
+_WATCH: Final = ContextVar("watch", default=_UNREAD)
 
 
-@contextmanager
-def stage(title: str) -> Iterator[None]:
+def stage(title: str) -> AbstractContextManager[None]:
     """Name the stage of work done inside, for the progress bar; inside another stage it is a part of that one."""
-    watch = _WATCH.get()
-    if watch is None:
-        yield
-        return
-    watch.enter(title)
-    try:
-        yield
-    finally:
-        watch.leave()
+    return _WATCH.get().stage(title)
 
 
 def advance(done: int, total: int) -> None:
     """``done`` of ``total`` equal parts of the stage (0: unknown); `CancelledError` where who waits has cancelled."""
-    watch = _WATCH.get()
-    if watch is not None:
-        watch.advance(done, total)
+    _WATCH.get().advance(done, total)
 
 
 def counted(parts: Iterable[T], total: int) -> Iterator[T]:
