@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple, final
 from publius.errors import PolicyError
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
-from publius.settings import LARGEST_LOCAL_EPSILON
+from publius.settings import LARGEST_DELTA, LARGEST_LOCAL_EPSILON
 from publius.text.bag import Bag
 
 TOTAL: Final = 2**62
@@ -105,6 +105,11 @@ def check_release(mechanism: Mechanism) -> None:
         raise PolicyError(
             f"a local epsilon of {facts['epsilon']:g} hides nothing: at most {LARGEST_LOCAL_EPSILON:g} for a release, "
             "or --experiment"
+        )
+    if facts.get("delta", 0) > LARGEST_DELTA:
+        raise PolicyError(
+            f"the promise would fail with a probability of up to {facts['delta']:.2g}: at most {LARGEST_DELTA:g} for a "
+            "release, so a smaller epsilon, another mechanism such as exponential, or --experiment"
         )
     if facts.get("evidence") == "none":
         raise PolicyError(
