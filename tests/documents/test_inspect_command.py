@@ -28,6 +28,12 @@ def test_a_look_is_a_table_and_notes(run, file):
     assert json.loads(run("inspect", file, "--header-row", "1-2", "--json")[1])["documents"] == 8
 
 
+def test_one_document_is_shown_as_a_release_reads_it(run, tmp_path):
+    (tmp_path / "a.csv").write_text('n,text\n1,one\n2,"my <b>words</b>\n> of another"\n')
+    assert run("inspect", tmp_path / "a.csv", "--document", "2")[:2] == (0, "my words\n\n")
+    assert "of another" in run("inspect", tmp_path / "a.csv", "--document", "2", "--raw")[1]
+
+
 @pytest.mark.parametrize("ids", [True, False])
 def test_what_a_release_made_of_them(run, file, tmp_path, ids):
     folder = tmp_path / "release"

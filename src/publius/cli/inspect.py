@@ -22,6 +22,7 @@ def inspect(
     *more: More,
     by: tuple[str, ...] = (),
     release: Folder | None = None,
+    document: int | None = None,
     json: Json = False,
     reading: AsRead = Reading(),
     people: ByAuthors = People(),
@@ -31,6 +32,7 @@ def inspect(
     Args:
         by: Declared groups: which rows would become "other".
         release: Show what this release made of these documents.
+        document: Print one as a release reads it; from 1.
     """
     from publius.documents.inspection import inspect as looked_at
     from publius.files.value_list import value_list
@@ -41,6 +43,11 @@ def inspect(
     if release is not None:
         shown = console.watched(_against, files, reading, people, release)
         console.as_json(shown) if json else _print_release(shown)
+        return
+    if document is not None:
+        from publius.documents.corpus import open_corpus
+
+        console.say(next((each.text for each in open_corpus(files, reading) if each.row + 1 == document), ""))
         return
     groups: dict[str, list[str]] = {}
     for each in by:
