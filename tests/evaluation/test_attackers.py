@@ -174,7 +174,7 @@ def test_transport_finds_the_nearest_texts_as_all_distances_would(embeddings):
     texts = [[vocabulary[n] for n in rng.integers(0, 60, size)] for size in rng.integers(8, 20, 25).tolist()]
     asked = [[vocabulary[n] for n in rng.integers(0, 60, 12)] for _ in range(4)]
     model = Transport(embeddings).fit([joined(t) for t in texts], [f"a{n % 5}" for n in range(25)])
-    table = pairwise_distances([Bag(t) for t in asked], embeddings, "euclidean", others=[Bag(t) for t in texts])
+    table = pairwise_distances([Bag(t) for t in (*asked, *texts)], embeddings)[: len(asked), len(asked) :]
     for row, found in zip(table, model.nearest([joined(t) for t in asked], 5), strict=True):
         best = np.argsort(row)[:5]
         assert [place for _, place in found] == best.tolist()

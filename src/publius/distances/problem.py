@@ -80,39 +80,6 @@ class Transport:
         return math.nextafter(value * (1 + (self.dimension + 24) * 2.0**-53), math.inf) if value else 0.0
 
 
-def transport_problem(
-    x: Float64Array,
-    supply: MassArray,
-    y: Float64Array,
-    demand: MassArray,
-    ground: Ground,
-    total: int,
-    costs: Float64Array | None = None,
-) -> Transport:
-    """The cheapest way from ``supply`` (p,) at the rows of ``x`` (p, n) to ``demand`` (q,) at those of ``y``.
-
-    ``costs`` are the word distances, if they are known already.
-    """
-    if not len(supply):
-        nothing = np.zeros(0, np.int64)
-        return Transport(Flow(nothing, nothing, nothing), np.zeros(0), total, x.shape[1])
-    if is_line(ground, x.shape[1]):
-        flow = sorted_flow(x[:, 0], supply, y[:, 0], demand)
-        return Transport(flow, np.abs(x[flow.rows, 0] - y[flow.columns, 0]), total, 1)
-    costs = word_distances(x, y, ground) if costs is None else costs
-    flow = optimal_flow(costs, supply, demand)
-    if isinstance(ground, Euclidean):
-        return Transport(flow, ground.paired(x[flow.rows], y[flow.columns]), total, x.shape[1])
-    return Transport(flow, costs[flow.rows, flow.columns], total, x.shape[1])
-
-
-def sorted_flow(x: Float64Array, supply: MassArray, y: Float64Array, demand: MassArray) -> Flow:
-    """The optimal flow between numbers ``x`` (p,) and ``y`` (q,): both served in ascending order."""
-    rows, columns = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
-    flow = any_flow(supply[rows], demand[columns])
-    return Flow(rows[flow.rows], columns[flow.columns], flow.masses)
-
-
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Residual:
@@ -145,4 +112,14 @@ def points_transport(a: BagPoints, b: BagPoints, embeddings: Embeddings, ground:
     """The optimal transport between two bags: what moves, and how."""
     rest = residual(a, b)
     x, y = vectors_at(a.indices[rest.left], embeddings), vectors_at(b.indices[rest.right], embeddings)
-    return rest, transport_problem(x, rest.supply, y, rest.demand, ground, rest.total)
+    if is_line(ground, embeddings.dimension) or not len(rest.left):  # both are served in ascending order
+        rows, columns = np.argsort(x[:, 0], kind="stable"), np.argsort(y[:, 0], kind="stable")
+        served = any_flow(rest.supply[rows], rest.demand[columns])
+        flow = Flow(rows[served.rows], columns[served.columns], served.masses)
+        distances = np.abs(x[flow.rows, 0] - y[flow.columns, 0])
+    else:
+        costs = word_distances(x, y, ground)
+        flow = optimal_flow(costs, rest.supply, rest.demand)
+        exact = isinstance(ground, Euclidean)
+        distances = Euclidean().paired(x[flow.rows], y[flow.columns]) if exact else costs[flow.rows, flow.columns]
+    return rest, Transport(flow, distances, rest.total, embeddings.dimension)
