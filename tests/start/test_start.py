@@ -8,7 +8,7 @@ import pytest
 
 from publius import Summary, Values
 from publius.cli import start as command
-from publius.errors import UsageError
+from publius.errors import DataError, UsageError
 from publius.start import steps
 from publius.start.answers import Answers
 from publius.start.questions import filled, open_questions
@@ -37,6 +37,32 @@ def test_the_column_of_texts_is_proposed_but_never_taken_unasked(tickets):
     ):
         filled(answers, columns, None, likely)
     assert filled(answers, columns, lambda asked: asked.likely, likely).text_field == "description"
+
+
+def test_a_column_that_may_name_the_author_is_proposed_but_never_taken_unasked():
+    def asked(*columns):
+        answers = Answers(file="x", release="summary", text_field="a", by="b", epsilon=1.0)
+        (question,) = (each for each in open_questions(answers, columns) if each.name == "author_field")
+        return question.default, question.likely
+
+    assert asked("a", "b", "author") == ("author", None)
+    assert asked("a", "requester_id", "b") == (None, "requester_id")
+    assert asked("a", "b") == (None, None)
+    with pytest.raises(UsageError, match="give --author-field, such as requester_id"):
+        filled(Answers(file="x", release="summary", by="b"), ("text", "requester_id"), None)
+
+
+def test_answers_are_read_again_and_others_refused(tmp_path):
+    answers = Answers(file="x.csv", release="summary", epsilon=1.5, labels="a,b")
+    answers.save(tmp_path)
+    assert Answers.load(tmp_path / "answers.json") == answers
+    assert json.loads((tmp_path / "answers.json").read_text()) == {
+        "file": "x.csv", "release": "summary", "epsilon": 1.5, "labels": "a,b",
+    }  # fmt: skip
+    for wrong in ('{"file": "x", "epsilom": 1}', '{"file": "x", "epsilon": "1"}', '{"release": "summary"}', "[]", "{"):
+        (tmp_path / "answers.json").write_text(wrong)
+        with pytest.raises(DataError, match=r"answers.json holds no answers of publius start"):
+            Answers.load(tmp_path / "answers.json")
 
 
 @pytest.mark.parametrize(("likely", "typed", "taken"), [("description", "\n", "description"), (None, "\nwho\n", "who")])
@@ -77,10 +103,11 @@ def test_what_a_count_needs_to_be_seen_is_said_from_public_numbers():
     first, second = steps.beforehand(Summary(Values(["x"]), by="kind=b,c", subjects=subjects))
     assert first == (
         f"To be seen in the noise, at least: a group of {grouped['totals']} documents, a topic in a group of "
-        f"{grouped['topics']}, a subject of {grouped['subjects']} (1 document of an author counts)."
+        f"{grouped['topics']} documents, a subject of {grouped['subjects']} documents (1 document of an author counts)."
     )
     assert second == (
-        f"Fewer are enough: without --by a subject of {plain['subjects']}; with epsilon 3 a subject of {stronger['subjects']}."
+        f"Fewer are enough: without --by a subject of {plain['subjects']} documents; with epsilon 3 a subject of "
+        f"{stronger['subjects']} documents."
     )
     assert plain["subjects"] < grouped["subjects"] > stronger["subjects"]
     own = {"shares": "topics=0.5,subjects=0.2", "documents_per_author": 2, "by": "kind=b"}

@@ -10,6 +10,10 @@ from publius.errors import UsageError
 from publius.start.answers import Answers
 
 NOTHING: Final = ""
+_AUTHORS: Final = ("author", "author_id", "ResponseId", "respondent")
+"""Names of columns that mean the author whatever the file holds."""
+_PERHAPS: Final = ("Respondent ID", "requester_id", "user_id", "user", "username", "sender", "from", "email")
+"""Those that a person must confirm."""
 DEFAULTS: Final = {"summary": 1.0, "labels": 5.0, "words": 10.0}
 
 
@@ -18,7 +22,7 @@ DEFAULTS: Final = {"summary": 1.0, "labels": 5.0, "words": 10.0}
 class Question:
     """One question: the answer it fills, its text, what may be answered, and the proposal (None: must be typed).
 
-    What is ``likely`` stands in cells, so a person must confirm it: nothing takes it unasked.
+    What is ``likely`` a person must confirm: nothing takes it unasked.
     """
 
     name: str
@@ -72,7 +76,13 @@ def _of(answers: Answers, columns: tuple[str, ...], likely: str | None) -> Itera
     if columns and "text" not in columns and len(columns) > 1:
         yield Question("text_field", "Which column holds the texts?", None, columns, likely=likely)
     if answers.release == "summary" or answers.author_field is not None:
-        yield Question("author_field", "Which column names the author?", _proposed(columns), columns)
+        yield Question(
+            "author_field",
+            "Which column names the author?",
+            _first(_AUTHORS, columns),
+            columns,
+            likely=_first(_PERHAPS, columns),
+        )
     if answers.release == "summary":
         yield Question(
             "by", "Groups to compare, typed as FIELD=VALUE,VALUE (empty: none)", NOTHING,
@@ -92,9 +102,8 @@ def _of(answers: Answers, columns: tuple[str, ...], likely: str | None) -> Itera
         yield Question("length", "Words of each bag", "40")
 
 
-def _proposed(columns: Sequence[str]) -> str | None:
-    """Column names that mean the author whatever the file holds; nothing is proposed from cells."""
-    return next((name for name in ("author", "author_id", "ResponseId", "respondent") if name in columns), None)
+def _first(names: Sequence[str], columns: Sequence[str]) -> str | None:
+    return next((name for name in names if name in columns), None)
 
 
 def filled(

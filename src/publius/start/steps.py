@@ -115,8 +115,8 @@ def beforehand(summary: Summary) -> list[str]:
     grouped, c = summary.groups.size > 1, summary.documents_per_author
     topic = "subject" if summary.classifier is summary.subjects else "topic"
     named = {
-        "totals": "a group of {:,} documents", "subjects": "a subject of {:,}", "statements": "a statement of {:,} authors",
-        "topics": f"a {topic}{' in a group' * grouped} of {{:,}}",
+        "totals": "a group of {:,} documents", "subjects": "a subject of {:,} documents",
+        "statements": "a statement of {:,} authors", "topics": f"a {topic}{' in a group' * grouped} of {{:,}} documents",
     }  # fmt: skip
 
     def seen(asked: Summary) -> dict[str, str]:
