@@ -180,42 +180,38 @@ _FLOAT, _UINT8, _INT8 = 1, 2, 3
 
 def _model(words: Words, scales: Float32Array, offsets: Float32Array) -> bytes:
     dimension, columns = words.shape
-    names = ("points", "words", "scale", "scales", "zero", "", "offsets")
-    node = b"".join(_field(1, name.encode()) for name in names) + _field(2, b"scores")
-    node += _field(4, b"MatMulIntegerToFloat") + _field(7, b"com.microsoft")
-    graph = _field(1, node) + _field(2, b"scores")
-    graph += _field(5, _tensor("words", _INT8, words)) + _field(5, _tensor("scales", _FLOAT, scales))
-    graph += _field(5, _tensor("offsets", _FLOAT, offsets))
-    graph += _field(5, _tensor("zero", _UINT8, np.array(ZERO, np.uint8)))
-    graph += _field(11, _value("points", _UINT8, ("count", dimension)))
-    graph += _field(11, _value("scale", _FLOAT, (1,)))
-    graph += _field(12, _value("scores", _FLOAT, ("count", columns)))
+    inputs = ("points", "words", "scale", "scales", "zero", "", "offsets")
+    node = _message(*((1, name) for name in inputs), (2, "scores"), (4, "MatMulIntegerToFloat"), (7, "com.microsoft"))
+    graph = _message(
+        (1, node), (2, "scores"), (5, _tensor("words", _INT8, words)), (5, _tensor("scales", _FLOAT, scales)),
+        (5, _tensor("offsets", _FLOAT, offsets)), (5, _tensor("zero", _UINT8, np.array(ZERO, np.uint8))),
+        (11, _value("points", _UINT8, "count", dimension)), (11, _value("scale", _FLOAT, 1)),
+        (12, _value("scores", _FLOAT, "count", columns)),
+    )  # fmt: skip
     versions = (("", 13), ("com.microsoft", 1))
-    opsets = b"".join(_field(8, _field(1, name.encode()) + _field(2, number)) for name, number in versions)
-    return _field(1, 8) + _field(7, graph) + opsets
+    return _message((1, 8), (7, graph), *((8, _message((1, domain), (2, number))) for domain, number in versions))
 
 
 def _tensor(name: str, kind: int, numbers: NDArray[Any]) -> bytes:
-    dims = b"".join(_field(1, each) for each in numbers.shape)
     raw = numbers.astype(numbers.dtype.newbyteorder("<")).tobytes()
-    return dims + _field(2, kind) + _field(8, name.encode()) + _field(9, raw)
+    return _message(*((1, each) for each in numbers.shape), (2, kind), (8, name), (9, raw))
 
 
-def _value(name: str, kind: int, shape: tuple[int | str, ...]) -> bytes:
-    sizes = (_field(1, each) if isinstance(each, int) else _field(2, each.encode()) for each in shape)
-    dims = b"".join(_field(1, each) for each in sizes)
-    return _field(1, name.encode()) + _field(2, _field(1, _field(1, kind) + _field(2, dims)))
+def _value(name: str, kind: int, *shape: int | str) -> bytes:
+    sizes = _message(*((1, _message((1 if isinstance(each, int) else 2, each))) for each in shape))
+    return _message((1, name), (2, _message((1, _message((1, kind), (2, sizes))))))
 
 
-def _field(number: int, value: int | bytes) -> bytes:
-    if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
-    return _varint(number << 3 | 2) + _varint(len(value)) + value
+def _message(*fields: tuple[int, int | str | bytes]) -> bytes:
+    found = []
+    for number, value in fields:
+        if isinstance(value, int):
+            found += [_varint(number << 3), _varint(value)]
+        else:
+            content = value.encode() if isinstance(value, str) else value
+            found += [_varint(number << 3 | 2), _varint(len(content)), content]
+    return b"".join(found)
 
 
 def _varint(value: int) -> bytes:
-    found = bytearray()
-    while value > 127:
-        found.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*found, value])
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + _varint(value >> 7)

@@ -189,10 +189,9 @@ class NearestWords:
         """The later stages for the words that were left; all stages for all words where there are none."""
         for row, words in candidates.items():
             winner[row] = self._decide_one(points[row], words)
-        left = np.flatnonzero(winner < 0)
-        memory = self._memory() if len(left) else None
-        for start in range(0, len(left), _ROWS):
-            if memory is not None:
+        if len(left := np.flatnonzero(winner < 0)):
+            memory = self._memory()
+            for start in range(0, len(left), _ROWS):
                 some = left[start : start + _ROWS]
                 winner[some] = self._nearest_in_block(points[some], memory)
         return winner

@@ -12,6 +12,7 @@ from publius.files import AnyPath
 from publius.sklearn.inputs import only_texts
 
 with extra("sklearn", "scikit-learn"):
+    from scipy.special import softmax
     from sklearn.base import BaseEstimator, ClassifierMixin
 
 
@@ -42,9 +43,7 @@ class SummaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def predict_proba(self, X: Any) -> Any:
         """How probable each label is by the summary's score, shape (documents, labels); rows add up to 1."""
-        scores = self._found().scores(only_texts(X))
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return odds / odds.sum(axis=1, keepdims=True)
+        return softmax(self._found().scores(only_texts(X)), axis=1)
 
     def _found(self) -> summary.SummaryClassifier:
         return self.classifier_ if hasattr(self, "classifier_") else self.fit().classifier_

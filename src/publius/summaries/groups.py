@@ -112,7 +112,7 @@ class Groups:
     @property
     def size(self) -> int:
         """How many groups there are."""
-        return math.prod(len(field.labels) for field in self.fields)
+        return math.prod(self.shape)
 
     @property
     def shape(self) -> tuple[int, ...]:

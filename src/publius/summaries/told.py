@@ -99,12 +99,10 @@ class Told:
             found.append((min(max(total - width, least), most), max(min(total + width, most), least)))
         return min(found, key=lambda limits: limits[1] - limits[0])
 
-    def _share(self, documents: int) -> float:
-        return documents / max(1.0, sum(self.documents) / 2)
-
     def _row(self, low: int, high: int, value: int) -> Row:
         documents = int(np.clip(value, low, high))
-        return {"documents": documents, "low": int(low), "high": int(high), "share": self._share(documents)}
+        share = documents / max(1.0, sum(self.documents) / 2)
+        return {"documents": documents, "low": int(low), "high": int(high), "share": share}
 
     # Groups -----------------------------------------------------------------------------------------------------
 
@@ -131,7 +129,7 @@ class Told:
         *_, lows, highs = min(measured, key=lambda each: each[0])
         values = np.rint(estimate).astype(np.int64).tolist()
         return [
-            {"group": name, **self._row(int(one), int(other), value)}
+            {"group": name, **self._row(one, other, value)}
             for name, one, other, value in zip(names, lows, highs, values, strict=True)
         ]
 
@@ -145,7 +143,7 @@ class Told:
         return [
             {
                 "group": self.summary.groups.names[g], "label": classifier.labels[t],
-                **self._row(int(low[g, t]), int(high[g, t]), int(table.values[g, t])),
+                **self._row(low[g, t], high[g, t], table.values[g, t]),
             }
             for g, t in np.argwhere(low > 0).tolist()
         ]  # fmt: skip
@@ -190,7 +188,7 @@ class Told:
             if low[place] <= 0 and change != "gone":
                 continue
             row = {"label": labels[place], "words": words_of(classifier, labels[place])}
-            row |= self._row(int(low[place]), int(high[place]), int(values[place]))
+            row |= self._row(low[place], high[place], values[place])
             if found is not None:
                 row |= {
                     "change": change, "share_before": float(found.before[place]), "times_low": float(found.low[place]),
