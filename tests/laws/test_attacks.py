@@ -231,10 +231,12 @@ def test_no_page_says_a_smaller_epsilon(tmp_path):
 
 
 CODE = """
+import sys
 class Loud:
     labels = ["a", "b"]
     def __call__(self, text):
         print("HEARD", text)
+        print("HEARD", text, file=sys.stderr)
         return "a"
 class Uneven:
     def encode(self, texts):
@@ -247,7 +249,7 @@ def test_foreign_code_neither_prints_into_the_rows_nor_stops_a_release(run, tmp_
     (tmp_path / "k_loud.py").write_text(CODE)
     (tmp_path / "a.jsonl").write_text('{"text": "canary"}\n')
     code, out, err = run("label", "a.jsonl", "--classifier", "python:k_loud:Loud", "--output", "-")
-    assert (code, "canary" in out + err) == (0, False)
+    assert (code, "canary" in out + err, out.count("\n"), err) == (0, False, 1, "1 text.\n")
     assert load_encoder("python:k_loud:Uneven").encode(["even", "odd"]).tolist() == [[1, 1], [0, 0]]
 
 

@@ -23,7 +23,7 @@ from publius.arrays import Float32Array
 from publius.classifiers.python import source_digest
 from publius.errors import DataError, MissingExtraError, UsageError, place_of
 from publius.files.progress import advance
-from publius.files.user_code import PYTHON, object_at
+from publius.files.user_code import PYTHON, object_at, silent
 
 PACKAGED: Final = "packaged"
 PIECES: Final = 2
@@ -141,7 +141,8 @@ class Foreign(Encoder):
         self._made = found() if isinstance(found, type) else found
         self.name = name
         try:
-            self.dimension = len(np.asarray(self._made.encode([_TRIED]), np.float32)[0])
+            with silent():
+                self.dimension = len(np.asarray(self._made.encode([_TRIED]), np.float32)[0])
         except Exception as error:  # of foreign code, whatever it is
             raise UsageError(f"{name} does not encode a sentence, as encode(['...'])[0]: {place_of(error)}") from None
         for fact in ("languages", "licence", "trained"):
@@ -150,7 +151,8 @@ class Foreign(Encoder):
 
     def _encoded(self, piece: str) -> Float32Array:
         try:
-            vector = np.asarray(self._made.encode([piece]), np.float32)[0].reshape(self.dimension)
+            with silent():
+                vector = np.asarray(self._made.encode([piece]), np.float32)[0].reshape(self.dimension)
         except Exception:  # a refusal would tell of one text
             return np.zeros(self.dimension, np.float32)
         return np.asarray(np.nan_to_num(vector, nan=0.0, posinf=0.0, neginf=0.0), np.float32)

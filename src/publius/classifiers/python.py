@@ -15,7 +15,7 @@ from publius.arrays import IndexArray
 from publius.classifiers.classifier import Classifier
 from publius.classifiers.values import checked_labels
 from publius.errors import UsageError, place_of
-from publius.files.user_code import object_at
+from publius.files.user_code import object_at, silent
 from publius.text.normal_form import compared
 
 _TRIED: Final = "A public sentence."
@@ -43,7 +43,8 @@ class Python(Classifier):
         self.labels = checked_labels(labels)
         self._places = {label: place for place, label in enumerate(self.labels)}
         try:
-            function(_TRIED)
+            with silent():
+                function(_TRIED)
         except Exception as error:
             raise UsageError(f"{name} does not answer a sentence: {place_of(error)}") from None
         self.sha256 = hashlib.sha256("\n".join((name, *self.labels, source_digest(made))).encode()).hexdigest()
@@ -60,7 +61,8 @@ class Python(Classifier):
     def _answer(self, text: str) -> int:
         other = len(self.labels) - 1
         try:
-            return self._places.get(compared(self._function(text)), other)
+            with silent():
+                return self._places.get(compared(self._function(text)), other)
         except Exception:  # of foreign code, whatever it is: a refusal would tell of one text
             return other
 

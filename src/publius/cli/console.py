@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from publius.files.progress import Watch
 
@@ -87,7 +87,7 @@ def watched(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
 
     watch = Watch()
     ended = threading.Event()
-    painter = threading.Thread(target=_paint, args=(watch, ended), daemon=True)
+    painter = threading.Thread(target=_paint, args=(watch, ended, sys.stderr), daemon=True)
     if sys.stderr.isatty():
         painter.start()
     try:
@@ -109,14 +109,15 @@ def estimate(work: Callable[[Any], object], corpus: Any, workers: int | None, *,
         say(str(found))
 
 
-def _paint(watch: Watch, ended: threading.Event) -> None:
-    """Draw the watch's stage, work done, rate and time left until ``ended``."""
+def _paint(watch: Watch, ended: threading.Event, place: IO[str]) -> None:
+    """Draw the watch's stage, work done, rate and time left until ``ended``; foreign code silences ``sys.stderr``."""
     if ended.wait(2.0):
         return
+    from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
-    with Live(console=err(), transient=True, refresh_per_second=4) as live:
+    with Live(console=Console(file=place), transient=True, refresh_per_second=4) as live:
         while not ended.wait(0.25):
             live.update(Text(progress_line(watch.record())))
 

@@ -54,7 +54,7 @@ def mapped(
     with threadpool_limits(1):
         if count == 1 or len(first) < 2:
             for batch in itertools.chain(first, waiting):
-                with _unheard(), _one_processor():
+                with _one_processor():
                     done = work(state, batch)
                 yield done
             return
@@ -74,16 +74,6 @@ def _one_processor() -> Iterator[None]:
         yield
     finally:
         _share = before
-
-
-@contextlib.contextmanager
-def _unheard() -> Iterator[None]:
-    """What foreign code prints of a document stands in no output; other threads than the first have none of their own."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-        yield
 
 
 def _in_processes(

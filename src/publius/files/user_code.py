@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from importlib import import_module
 from importlib.machinery import PathFinder
 from traceback import walk_tb
@@ -86,9 +87,23 @@ def keep_unheard(kind: Any, what: str, names: Iterable[str]) -> None:
 
 
 @contextmanager
+def silent() -> Iterator[None]:
+    """What foreign code prints of a text stands in no output and no log.
+
+    It is the first thread's output: others, which a server has, write into no release.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        yield
+
+
+@contextmanager
 def _unheard(name: str) -> Iterator[None]:
     try:
-        yield
+        with silent():
+            yield
     except (KeyboardInterrupt, MemoryError) as error:  # which mean something to whoever called
         raise (KeyboardInterrupt if isinstance(error, KeyboardInterrupt) else MemoryError) from None
     except BaseException as error:
