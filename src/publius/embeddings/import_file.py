@@ -90,7 +90,6 @@ def read_vectors(
 
 
 def _is_number(field: bytes) -> bool:
-    """Whether Python reads ``field`` as a number."""
     try:
         float(field)
     except ValueError:
@@ -207,7 +206,6 @@ class _Reader:
         return self._vocabulary is None or word in self._vocabulary
 
     def _add(self, rows: Sequence[int], words: Sequence[bytes], vectors: Float32Array) -> None:
-        """Check and keep a block."""
         faults, kept = vector_faults(vectors), []
         for index, (row, raw) in enumerate(zip(rows, words, strict=True)):
             try:

@@ -212,7 +212,6 @@ class NearestWords:
 
     @cached_property
     def _squares(self) -> Float64Array:
-        """The squared length of each scaled row."""
         parts = np.array_split(self._vectors, -(-len(self._vectors) // _PANEL))
         rows = (np.asarray(part, np.float64) * self._scale for part in parts)
         return np.concatenate([np.einsum("ij,ij->i", part, part) for part in rows])

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final, Literal, Self, final, get_args
 
 from publius.errors import BudgetError, DataError, StorageError, UsageError
-from publius.files import AnyPath, shown, storage_error, sync
+from publius.files import AnyPath, os_errors, shown, storage_error, sync
 from publius.privacy.guarantee import exact_number
 from publius.text.author_names import author_key
 
@@ -99,18 +99,17 @@ class Ledger:
         if any(map(os.path.lexists, beside)):
             raise taken
         temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-        try:
-            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with os_errors("create", path):
             try:
-                _fill(temporary, settings)
-                os.link(temporary, path)
-            finally:
-                temporary.unlink()
+                os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                try:
+                    _fill(temporary, settings)
+                    os.link(temporary, path)
+                finally:
+                    temporary.unlink()
+            except FileExistsError:
+                raise taken from None
             sync(path.parent)
-        except FileExistsError:
-            raise taken from None
-        except OSError as error:
-            raise error if isinstance(error, StorageError) else storage_error("create", path, error) from None
         return cls(path)
 
     def spend(self, charges: Mapping[str, Amount]) -> None:
@@ -137,17 +136,18 @@ class Ledger:
 
     def account(self, author: str) -> Account:
         """The account of an author; zero if uncharged."""
-        name = _name(author)
         with self._open() as connection:
-            spent, releases = self._spent(connection, name)
-        return Account(name, spent, self.budget - spent, releases)
+            return self._found(connection, _name(author))
 
     def accounts(self) -> list[Account]:
         """Every account, by name."""
         with self._open() as connection:
             rows = connection.execute("SELECT author, spent, releases FROM accounts ORDER BY author").fetchall()
-        spent = [(name, _amount_of(text, self.path), releases) for name, text, releases in rows]
-        return [Account(name, amount, self.budget - amount, releases) for name, amount, releases in spent]
+        return [self._account(*row) for row in rows]
+
+    def _account(self, name: str, spent: object, releases: int) -> Account:
+        amount = Fraction(0) if spent is None else _amount_of(spent, self.path)
+        return Account(name, amount, self.budget - amount, releases)
 
     def check(self) -> int:
         """Read everything: structure, caps, and that accounts and debits tell the same story; how many debits there are.
@@ -176,24 +176,24 @@ class Ledger:
                 raise _damaged(self.path, "its budget was changed")
             yield connection
 
-    def _spent(self, connection: sqlite3.Connection, name: str) -> tuple[Fraction, int]:
+    def _found(self, connection: sqlite3.Connection, name: str) -> Account:
         row = connection.execute("SELECT spent, releases FROM accounts WHERE author = ?", (name,)).fetchone()
-        return (Fraction(0), 0) if row is None else (_amount_of(row[0], self.path), row[1])
+        return self._account(name, *(row or (None, 0)))
 
     def _sums(self, connection: sqlite3.Connection, totals: Mapping[str, Fraction]) -> list[tuple[str, str, int]]:
         """What each account would have; `BudgetError` where one would be overspent."""
         sums = []
         for name, amount in totals.items():
-            spent, releases = self._spent(connection, name)
-            if spent + amount > self.budget:
+            found = self._found(connection, name)
+            if amount > found.remaining:
                 error = BudgetError(
-                    f"an author has {decimal(self.budget - spent)} of {decimal(self.budget)} ({self.unit}) left, and "
+                    f"an author has {decimal(found.remaining)} of {decimal(self.budget)} ({self.unit}) left, and "
                     f"this would cost {decimal(amount)}: choose a smaller {self.unit}, or leave out who has spent it. "
                     "Nothing was released and nothing debited"
                 )
                 error.account = name
                 raise error
-            sums.append((name, _text(spent + amount), releases + 1))
+            sums.append((name, _text(found.spent + amount), found.releases + 1))
         return sums
 
 
@@ -263,11 +263,8 @@ def _fill(path: Path, settings: Mapping[str, str]) -> None:
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection for one operation, after a check that the file is a ledger, while nobody else has it."""
     with _locked(path) as found:
-        try:
-            with found.open("rb") as file:
-                start = file.read(len(_MAGIC))
-        except OSError as error:
-            raise storage_error("open the ledger", path, error) from None
+        with os_errors("open the ledger", path), found.open("rb") as file:
+            start = file.read(len(_MAGIC))
         if start != _MAGIC:
             raise _foreign(path)
         with _errors(path), contextlib.closing(_connect(found)) as connection:
@@ -318,7 +315,6 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _errors(path: Path) -> Iterator[None]:
-    """SQLite's errors as ours."""
     try:
         yield
     except sqlite3.Error as error:
@@ -385,10 +381,8 @@ def _locked(path: Path) -> Iterator[Path]:
 def _check_names(descriptor: int, found: Path, path: Path) -> None:
     """Refuse the file when it can be reached by another name, or is no longer what its name says."""
     ours = os.fstat(descriptor)
-    try:
+    with os_errors("open the ledger", path):
         theirs = os.stat(found)
-    except OSError as error:
-        raise storage_error("open the ledger", path, error) from None
     if (ours.st_dev, ours.st_ino) != (theirs.st_dev, theirs.st_ino):
         raise StorageError(f"the ledger {shown(path)} was replaced while it was opened: try again")
     if not stat.S_ISREG(ours.st_mode):

@@ -148,10 +148,8 @@ class Shuffling:
         def holds(share: float) -> bool:
             return self.delta_at(share * documents_per_author, documents_per_author=documents_per_author) <= delta
 
-        place = next((place for place, share in enumerate(grid) if holds(share)), len(grid) - 1)
-        if place == 0:
-            return 0.0
-        low, high = grid[place - 1], grid[place]
+        place = next(place for place, share in enumerate(grid) if holds(share))  # the last one does
+        low, high = grid[max(place - 1, 0)], grid[place]
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             low, high = (low, middle) if holds(middle) else (middle, high)
