@@ -7,11 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from publius.distances.earth_mover import Move, TransportPlan, earth_movers_distance, transport_plan
-    from publius.distances.in_order import word_by_word_distance
-    from publius.distances.pairwise import pairwise_distances
-
-_HOMES = {"pairwise_distances": "pairwise", "word_by_word_distance": "in_order"}
+    from publius.distances.earth_mover import (
+        Move,
+        TransportPlan,
+        earth_movers_distance,
+        pairwise_distances,
+        transport_plan,
+        word_by_word_distance,
+    )  # fmt: skip
 
 __all__ = [
     "Move", "TransportPlan", "earth_movers_distance", "pairwise_distances", "transport_plan", "word_by_word_distance",
@@ -21,4 +24,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'publius.distances' has no attribute {name!r}")
-    return getattr(import_module(f"publius.distances.{_HOMES.get(name, 'earth_mover')}"), name)
+    return getattr(import_module("publius.distances.earth_mover"), name)

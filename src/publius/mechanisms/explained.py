@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -19,8 +20,6 @@ from publius.privacy.bounds import displacement_quantile, lower_bound_after_near
 
 WORDS: Final = 400
 _DRAWS: Final = 5
-_TOLERANCE: Final = 5e-4
-_HALVINGS: Final = 40
 _LARGEST: Final = 1e4
 
 
@@ -59,12 +58,14 @@ def of_frequent_words(kernel: Kernel) -> Distortion:
 def epsilon_for(make: Callable[[float], Kernel], unchanged: float) -> tuple[float, float]:
     """The epsilon at which a mechanism keeps the share ``unchanged`` of public words, and the share found.
 
-    By bisection on its logarithm; the words are public and the noise seeded, nothing is released. `UsageError` where no
-    epsilon up to 10,000 does.
+    The words are public and the noise seeded, nothing is released. `UsageError` where no epsilon up to 10,000 does.
     """
+    from scipy.optimize import brentq
+
     if not 0 < unchanged < 1:
         raise UsageError(f"--unchanged is a share between 0 and 1, not {unchanged!r}")
 
+    @cache
     def share(epsilon: float) -> float:
         try:
             kernel = make(epsilon)
@@ -72,21 +73,17 @@ def epsilon_for(make: Callable[[float], Kernel], unchanged: float) -> tuple[floa
             return 0.0
         return distortion(kernel, words_of(kernel.embeddings), rng=seeded_rng(1)).unchanged
 
-    low, high = 0.5, 1.0
+    low = high = 1.0
     while share(high) < unchanged:
         low, high = high, high * 2
         if high > _LARGEST:
             raise UsageError(f"no epsilon up to {_LARGEST:,.0f} leaves {unchanged:.0%} of words unchanged")
     while low > 1e-3 and share(low) > unchanged:
         low, high = low / 2, low
-    found = 0.0
-    for _ in range(_HALVINGS):
-        middle = math.sqrt(low * high)
-        found = share(middle)
-        if abs(found - unchanged) <= _TOLERANCE or high / low < 1 + 1e-4:
-            break
-        low, high = (middle, high) if found < unchanged else (low, middle)
-    return math.sqrt(low * high), found
+    if share(low) < unchanged:
+        place = brentq(lambda at: share(math.exp(at)) - unchanged, math.log(low), math.log(high), xtol=1e-4)
+        low = math.exp(float(place))
+    return low, share(low)
 
 
 def words_of(embeddings: Embeddings) -> np.ndarray[Any, np.dtype[np.int64]]:

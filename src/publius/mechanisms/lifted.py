@@ -213,7 +213,7 @@ class Lifted(Mechanism):
 
     def _word_by_word(self, a: Encoded, b: Encoded) -> float:
         """Pads are the same draws in both as far as both need them, and stand last."""
-        from publius.distances.in_order import word_by_word_distance
+        from publius.distances.earth_mover import word_by_word_distance
 
         own = [list(each.words)[: len(each.words) - each.padding] for each in (a, b)]
         both = min(map(len, own))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -38,8 +38,6 @@ class AbstractFinite(AbstractExact):
     batch_words = 32_768  # more repeated words share a row
     shape: Shape
     constant: Constant
-    _known_rows: sampler.RowLaw | None = None
-    _inverse: sampler.Inverse | None = None
 
     @final
     def __init__(
@@ -101,16 +99,15 @@ class AbstractFinite(AbstractExact):
     @final
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `Kernel.apply`: the inverse of the cumulative sum of the word's row."""
-        if self._inverse is None:
-            self._inverse = sampler.Inverse(self._rows)
         return self._inverse.draw(self.shape.points.representatives(words), noise, threads=threads)
 
-    @final
-    @property
+    @cached_property
     def _rows(self) -> sampler.RowLaw:
-        if self._known_rows is None:
-            self._known_rows = self.shape.rows(self.constant.scale)
-        return self._known_rows
+        return self.shape.rows(self.constant.scale)
+
+    @cached_property
+    def _inverse(self) -> sampler.Inverse:
+        return sampler.Inverse(self._rows)
 
     @final
     def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
@@ -137,7 +134,7 @@ class AbstractFinite(AbstractExact):
 
     def __getstate__(self) -> dict[str, object]:
         """Without the rows in memory, which depend on the documents: a worker makes its own."""
-        return {**self.__dict__, "_inverse": None, "_known_rows": None}
+        return {name: value for name, value in vars(self).items() if name not in ("_inverse", "_rows")}
 
 
 def certificate(shape: Shape, epsilon: float | None, scale: float | None) -> Constant:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
@@ -19,7 +20,6 @@ class NoisyWords(Kernel):
     """Noise on a word's vector, then a search that sees the noisy vector only: post-processing."""
 
     searcher: ClassVar[Any] = NearestWords
-    _search: Any = None
 
     def __init__(
         self, embeddings: Embeddings, *, epsilon: float, metric: str | AbstractMetric = EUCLIDEAN, **parameters: Any
@@ -36,7 +36,7 @@ class NoisyWords(Kernel):
     def at(self, epsilon: float) -> Kernel:
         """See `Kernel.at`; with the same search."""
         other = super().at(epsilon)
-        other._search = self.search
+        other.search = self.search
         return other
 
     @property
@@ -49,12 +49,10 @@ class NoisyWords(Kernel):
         """What noise is added to, and the words are searched among: a row a word."""
         return self.embeddings.vectors
 
-    @property
+    @cached_property
     def search(self) -> Any:
         """The search over the vocabulary, built at first use."""
-        if self._search is None:
-            self._search = self.searcher(self.points)
-        return self._search
+        return self.searcher(self.points)
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
         """See `Kernel.noise`; shape (count, n)."""
@@ -67,7 +65,7 @@ class NoisyWords(Kernel):
 
     def __getstate__(self) -> dict[str, object]:
         """Without the search and what it was built on: a worker builds its own from the memory-mapped vectors."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("_search", "points")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("search", "points")}
 
 
 @final

@@ -8,6 +8,7 @@ the numbers in memory is not assumed but certified over all pairs: the noise is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -18,8 +19,7 @@ from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import sweep
-from publius.mechanisms.finite.certificate.distances import VocabularyDistances
-from publius.mechanisms.finite.certificate.exact import Constant
+from publius.mechanisms.finite.certificate.exact import Constant, Law
 from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import DistinctRows, Shape, uniform
 from publius.mechanisms.kernels.laplace import NoisyWords
@@ -48,31 +48,17 @@ class ProjectedLaplace(NoisyWords):
 
     def _made_noise(self) -> tuple[AbstractNoise, float]:
         noise_for(self.metric.name, self.embeddings.dimension, self.epsilon)  # refuses a metric of one's own
-        inner = projected(self.embeddings.vectors, self.chosen.project)
-        self._shape = Shape(self.embeddings, self.metric, uniform(self.embeddings), inner)
-        facts = {"embeddings": self.embeddings.sha256, **self._shape.facts(), "ratio": 1}
-        noise = EuclideanLaplace(
-            inner.shape[1], self.epsilon / cached(facts, self._still_holds, self._contraction).epsilon
-        )
-        return noise, noise.vocabulary_delta(inner)
-
-    def _contraction(self) -> Constant:
-        ratio, worst, nearest = largest_ratio(self._shape.law.delta, self._shape.law.outer)
-        return Constant(ratio, 1.0, worst, nearest)
-
-    def _still_holds(self, found: Constant) -> bool:
-        """Whether a stored ratio agrees with that of its worst pair, computed again."""
-        law, (first, second) = self._shape.law, found.worst
-        if not (0 <= first < law.outer.size and 0 <= second < law.outer.size and first != second):
-            return False
-        pair = np.array([first]), np.array([second])
-        ratio = float(law.delta.exact(*pair)[0, 0] / law.outer.exact(*pair)[0, 0])
-        return ratio <= found.epsilon <= ratio * (1 + 1e-6)
+        self._inner = projected(self.embeddings.vectors, self.chosen.project)
+        shape = Shape(self.embeddings, self.metric, uniform(self.embeddings), self._inner)
+        facts, law = {"embeddings": self.embeddings.sha256, **shape.facts(), "ratio": 1}, shape.law
+        ratio = cached(facts, partial(_ratio_holds, law), partial(largest_ratio, law)).epsilon
+        noise = EuclideanLaplace(self._inner.shape[1], self.epsilon / ratio)
+        return noise, noise.vocabulary_delta(self._inner)
 
     @property
     def points(self) -> FloatArray:
         """The principal components."""
-        return self.embeddings.vectors if self._shape.inner is None else self._shape.inner
+        return self._inner
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -140,12 +126,21 @@ def rotated(vectors: FloatArray, axes: Float64Array) -> Float64Array:
     return np.asarray(np.concatenate(blocks)[points.of_word])
 
 
-def largest_ratio(inner: VocabularyDistances, outer: VocabularyDistances) -> tuple[float, tuple[int, int], float]:
-    """An upper bound, within rounding, of d_inner / d_outer over all pairs; the pair; the smallest distance."""
-    slack = 1 + 4 * (inner.relative_error + outer.relative_error) + 2.0**-40
-
-    found = sweep.steepest_pairs(outer, inner, lambda far, near, *_: near / far * slack)
+def largest_ratio(law: Law) -> Constant:
+    """An upper bound, within rounding, of d_inner / d_outer over all pairs, as the epsilon of a constant."""
+    slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
+    found = sweep.steepest_pairs(law.outer, law.delta, lambda far, near, *_: near / far * slack)
     if not len(found.pairs):
         raise DataError("all words have the same projection: keep more dimensions with --project")
-    worst = (int(found.pairs[0, 0]), int(found.pairs[0, 1]))
-    return float(max(found.bounds[0], found.others)), worst, found.smallest_distance
+    first, second = found.pairs[0].tolist()
+    return Constant(float(max(found.bounds[0], found.others)), 1.0, (first, second), found.smallest_distance)
+
+
+def _ratio_holds(law: Law, found: Constant) -> bool:
+    """Whether a stored ratio agrees with that of its worst pair, computed again."""
+    first, second = found.worst
+    if not (0 <= first < law.outer.size and 0 <= second < law.outer.size and first != second):
+        return False
+    pair = np.array([first]), np.array([second])
+    ratio = float(law.delta.exact(*pair)[0, 0] / law.outer.exact(*pair)[0, 0])
+    return ratio <= found.epsilon <= ratio * (1 + 1e-6)
