@@ -225,7 +225,7 @@ def test_accuracy_by_label_is_said_as_what_it_is(tmp_path):
         label_kept(5.0, 21),
     )
     after = percent(share * kept + (1 - share) * (1 - kept) / 20)
-    said = f"of texts that are &ldquo;{name}&rdquo;, {after} are labelled so. How many labelled so are right, it does not say."
+    said = f"of texts that are &ldquo;{name}&rdquo;, {after} are labelled so. It does not say how many of those labelled so are right."
     assert said in side_of(page)
     assert "so many are labelled X" in page
 

@@ -27,7 +27,7 @@ from publius.noise.randomness import seeded_rng, system_rng
 from publius.pages.page import PAGE
 from publius.privacy.promise import factor_text, meaning
 from publius.releases.manifest import decoded
-from publius.releases.register import MANIFEST
+from publius.releases.register import MANIFEST, RUNNING
 from publius.text.bag import Bag, words_of
 from publius.text.marked_text import tokens_of
 from publius.text.tokenizer import Unknown, normalize
@@ -271,7 +271,11 @@ def _manifests(root: Path) -> list[Path]:
             except OSError:
                 continue
             found += [each for each in inside if each.name == MANIFEST]
-            below += [each for each in inside if not each.name.startswith(".") and each.is_dir()]
+            below += [
+                each
+                for each in inside
+                if not (each.name.startswith(".") or each.name.endswith(RUNNING)) and each.is_dir()
+            ]
         level = below
     return sorted(found, key=lambda each: (-each.stat().st_mtime, str(each)))[:_FOLDERS]
 
