@@ -313,3 +313,36 @@ def test_a_table_lets_neither_leave(more, tmp_path):
     labels = publius.RandomizedResponse(publius.Values(["open", "closed"]), epsilon=1)
     with pytest.raises(PolicyError):
         publius.protect_table(table, labels, "comment", author="who", ledger=ledger, **more)
+
+
+@pytest.mark.parametrize("odd", [17, None, math.nan, "\ud83d", ["a"], {"a": 1}, b"a"])
+def test_no_value_of_a_mapping_refuses_the_others(odd):
+    mechanism = _sure()
+    assert publius.protect_table({"text": [odd, "open"]}, mechanism).num_rows == 2
+    told = publius.Summary(epsilon=20, subjects=publius.Values(["open"]))([odd, "open"] * 40, range(80))
+    assert told.authors == 80
+
+
+def test_what_arrow_says_of_a_table_is_not_told():
+    with pytest.raises(DataError) as caught:
+        publius.protect_table({"text": ["open", ""], "year": [17, "canary"]}, _sure(), keep="year")
+    assert "canary" not in str(caught.value)
+
+
+def test_no_column_of_texts_of_a_second_file_leaves(run, tmp_path):
+    (tmp_path / "a.csv").write_text("text,comment\nopen,fine\n")
+    (tmp_path / "b.csv").write_text("comment\ncanary\n")
+    asked = ("--labels", "open,closed", "--epsilon", 5, "--output", tmp_path / "out", "--keep", "comment")
+    for first, second in (("a.csv", "b.csv"), ("b.csv", "a.csv")):
+        code, _, err = run("label", tmp_path / first, tmp_path / second, *asked)
+        assert (code, "canary" in err) == (77, False)
+
+
+def test_an_unpaid_draft_is_no_release(run, tmp_path):
+    (tmp_path / "a.csv").write_text("status\nopen\nclosed\n")
+    made = tmp_path / "out.publius-run" / "release"
+    made.parent.mkdir()
+    asked = ("--field", "status", "--labels", "open,closed", "--epsilon", 5)
+    assert run("label", tmp_path / "a.csv", *asked, "--output", made)[0] == 0
+    code, _, err = run("verify", made)
+    assert (code, "no release yet" in err) == (65, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import is_dataclass
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from publius.cli import console
@@ -151,7 +152,7 @@ def _shown(results: Results) -> None:
 
 
 def _command(given: dict[str, Any]) -> str:
-    """The command line that repeats this, from what differs from the defaults."""
+    """The command line that repeats this, from what differs from the defaults; of paths their names, for it is read."""
     parts, asked = ["publius", "evaluate", given["public"], *given["more"]], []
     for name, parameter in signature(evaluate).parameters.items():
         value, default = given[name], parameter.default
@@ -162,4 +163,4 @@ def _command(given: dict[str, Any]) -> str:
     for name, value, default in asked:
         for each in (value if isinstance(value, tuple) else (value,)) if value != default else ():
             parts += [f"--{name.replace('_', '-')}", *([] if each is True else [str(each)])]
-    return shlex.join(parts)
+    return shlex.join([Path(each).name if Path(each.removeprefix("file:")).exists() else each for each in parts])

@@ -84,7 +84,7 @@ def _ask(question: Question) -> str:
     proposal = f" [{taken}]" if taken else ""
     choices = f" ({', '.join(question.choices)})" if question.choices else ""
     while True:
-        console.err().print(f"{question.text}{choices}{proposal} ", end="")
+        console.err().print(console.printable(f"{question.text}{choices}{proposal} "), end="")
         typed = sys.stdin.readline()
         if not typed:
             raise UsageError("no answer: give the options, or --yes")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, final
 
-from publius.documents.document import Document, Plan, check_columns, pick, text_column
+from publius.documents.document import Document, Plan, check_columns, pick, text_column, text_of
 from publius.documents.tables import Chunk, Table, decoded
 from publius.errors import DataError, UsageError, extra
 from publius.settings import Reading
@@ -119,13 +119,26 @@ def documents_in(
     return [plan.document(row, values) for row, values in enumerate(rows)]
 
 
-def as_arrow(table: Any) -> Any:
-    """A pyarrow table of anything with the Arrow interface."""
+def as_arrow(table: Any, texts: Sequence[str | None] = ()) -> Any:
+    """A pyarrow table of a mapping of columns, or of anything with the Arrow interface.
+
+    ``texts`` names the columns of a mapping whose values are texts whatever their type is: none of them refuses it.
+    """
     pyarrow = arrow()
     if isinstance(table, pyarrow.Table):
         return table
-    if hasattr(table, "__arrow_c_stream__"):
-        return pyarrow.table(table)
+    if isinstance(table, Mapping):
+        table = {
+            name: [text_of(each).encode("utf-8", "replace").decode() for each in column] if name in texts else column
+            for name, column in table.items()
+        }
+    try:
+        if isinstance(table, Mapping) or hasattr(table, "__arrow_c_stream__"):
+            return pyarrow.table(table)
+    except (pyarrow.ArrowException, TypeError, ValueError, OverflowError) as error:  # which may quote a value
+        raise DataError(
+            f"the table cannot be read ({type(error).__name__}): make the values of each column of one type"
+        ) from None
     data = getattr(table, "data", None)  # a data set of Hugging Face
     if hasattr(table, "with_format") and data is not None:
         return pyarrow.concat_tables([pyarrow.Table.from_batches(table.with_format("arrow")[:].to_batches())])

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar, final
+from typing import TYPE_CHECKING, TypeVar, final
 
 import msgspec
 
@@ -36,14 +36,13 @@ from publius.files.folders import sync_tree
 from publius.files.writing import remove_secret
 from publius.noise.randomness import KEY_BYTES, RunKey, entropy
 from publius.releases.manifest import Manifest, decoded, encoded
-from publius.releases.register import MANIFEST, digests, note
+from publius.releases.register import MANIFEST, RUNNING, digests, note
 
 if TYPE_CHECKING:
     from publius.privacy.ledger import Ledger
 
 M = TypeVar("M", bound=Manifest)
 
-SUFFIX: Final = ".publius-run"
 _KEY, _INPUT, _PAID, _PIECES, _RELEASE = "key", "input", "paid", "pieces", "release"
 
 
@@ -90,7 +89,7 @@ class Draft:
         ``seed`` is of an experiment, never of a release; ``noted`` whether the release is noted as made here.
         """
         target = Path(os.path.realpath(output))
-        home = target.with_name(target.name + SUFFIX)
+        home = target.with_name(target.name + RUNNING)
         with own_folder(home) as fresh:
             if (home / _PAID).exists():
                 if not resume:

@@ -20,6 +20,8 @@ from publius.files.reading import files_sha256
 from publius.releases.manifest import Manifest, decoded
 
 MANIFEST: Final = "manifest.json"
+RUNNING: Final = ".publius-run"
+"""How the folder of a run ends; what lies in it is no release before it is paid for and has its place."""
 
 
 def register_path() -> Path:
@@ -74,6 +76,8 @@ def digests(folder: Path) -> dict[str, str]:
 def whole(folder: str | os.PathLike[str]) -> tuple[Manifest, bytes]:
     """The manifest of a release and its bytes; `DataError` unless the folder holds exactly the files that it names."""
     place = Path(folder)
+    if place.parent.name.endswith(RUNNING):
+        raise DataError(f"{shown(folder)} is no release yet: the run was interrupted before it was paid for and placed")
     if place.exists() and not (place / MANIFEST).is_file():
         raise DataError(f"{shown(folder)} is no release: name the folder that Publius wrote")
     content = read_bytes_limited(place / MANIFEST)

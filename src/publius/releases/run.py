@@ -158,8 +158,8 @@ def protect_corpus(
             f"{'--ledger' if ledger is not None else '--documents-per-author'} needs --author-field: the column that "
             "names who wrote each document, or id where each document is its own author"
         )
-    plan = corpus.plan
-    check_kept(leaving.keep, plan.id if leaving.ids else None, (plan.text, plan.author))
+    for plan in corpus.plans:
+        check_kept(leaving.keep, plan.id if leaving.ids else None, (plan.text, plan.author))
     _refuse_training_file(corpus, mechanism, leaving)
     facts = msgspec.json.encode(
         [mechanism.facts(), run.format, leaving.ids, leaving.keep, documents_per_author, field, leaving.experiment],

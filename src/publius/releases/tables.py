@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -69,7 +69,7 @@ def protect_table(
     check_run(mechanism, leaving)
     if (ledger is None) != (author is None):
         raise UsageError("a ledger has an account for each author: give ledger= and author= together")
-    whole = as_arrow(pa.table(dict(table)) if isinstance(table, Mapping) else table)
+    whole = as_arrow(table, (text, author))
     for name in filter(None, (text, ids, author, *kept)):
         if whole.column_names.count(name) != 1:
             raise UsageError(

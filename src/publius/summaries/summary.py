@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from publius.arrays import IndexArray
+from publius.documents.document import text_of
 from publius.errors import PolicyError, UsageError
 from publius.files.pool import mapped
 from publius.files.progress import stage
@@ -170,7 +171,7 @@ class Summary:
             raise UsageError("there must be an author, and a value of each field, for each text")
         rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         key = RunKey.fresh()
-        counted = self.cells_of(key).counted(texts, authors, rows or [{}] * len(texts))
+        counted = self.cells_of(key).counted([*map(text_of, texts)], authors, rows or [{}] * len(texts))
         return self.draw(self._collected(key, [counted]), key.rng, force=force)
 
     def of(self, corpus: Corpus, *, force: bool = False, workers: int | None = 1) -> Told:
