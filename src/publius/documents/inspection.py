@@ -37,7 +37,6 @@ _DATE: Final = re.compile(
     r"\d{4}-\d{1,2}(-\d{1,2})?([T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}( .*)?|\d{4}/\d{1,2}(/\d{1,2})?"
     r"|(\d{1,2}\.? )?[^\W\d_]{3,9}\.?,? \d{4}|[^\W\d_]{3,9} \d{1,2},? \d{4}|[34]\d{4}"
 )
-_SIXTEEN: Final = " publius label --labels A,B reads sixteen languages."
 _JOINING: Final = re.compile(r"[\s\-_.'’,]+")
 _ZEROS: Final = re.compile(r"(?<!\d)0+(?=\d)|\.0+$")
 
@@ -274,10 +273,10 @@ def look(
         for text in foreign:
             count_language(text, languages)
         of = f"{looked:,} texts" if looked + empty >= documents else f"the {looked:,} texts looked at"
-        told = f"no word of {none:,} of {of} is known to {by}"
-        if none <= looked / 5:
-            told = f"a third of the words or more is unknown to {by} in {hardly:,} of {of}"
-        lines.append(told + (f" (languages: {_listed(languages)})." if languages else ".") + _SIXTEEN)
+        told = f"a third of the words or more is unknown to {by} in {hardly:,} of {of}"
+        told = told if none <= looked / 5 else f"no word of {none:,} of {of} is known to {by}"
+        told += f" (languages: {_listed(languages)})" * bool(languages)
+        lines.append(f"{told}. publius label --labels A,B reads sixteen languages.")
     if nobody:
         told = how_many(nobody, "text has", "texts have")
         lines.append(f"{told} an author like nobody: --no-author VALUE leaves them out, --no-author '' empty ones.")

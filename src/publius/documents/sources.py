@@ -215,10 +215,8 @@ _READERS: Final[dict[str, type[Table]]] = {
 
 def tables_of(source: Source, reading: Reading) -> list[Table]:
     """A table for each file."""
-    tables: list[Table] = []
-    header_rows(reading)
-    for path, name, kind in source.files(subfolders=reading.subfolders, lines=reading.lines):
-        if kind in ("csv", "txt"):
-            kind = "txt" if reading.lines else "csv" if reading.delimiter else kind
-        tables.append(_READERS[kind](path, name, reading, kind))
-    return tables
+    header_rows(reading)  # refused whatever the files are
+    table = "txt" if reading.lines else "csv" if reading.delimiter else None
+    files = source.files(subfolders=reading.subfolders, lines=reading.lines)
+    kinds = [table if table and file.kind in ("csv", "txt") else file.kind for file in files]
+    return [_READERS[kind](path, name, reading, kind) for (path, name, _), kind in zip(files, kinds, strict=True)]

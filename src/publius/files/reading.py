@@ -51,18 +51,14 @@ class _Source(io.RawIOBase):
         try:
             size = int(self._stream.readinto(buffer))  # type: ignore[union-attr]  # both have it
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise DataError(
-                f"{shown(self._path)} is damaged or cut short: gzip fails after {self._unpacked} bytes; "
-                "fetch or compress it again"
-            ) from None
+            what = f"gzip fails after {self._unpacked} bytes; fetch or compress it again"
+            raise DataError(f"{shown(self._path)} is damaged or cut short: {what}") from None
         except OSError as error:
             raise storage_error("read", self._path, error) from None
         self._unpacked += size
         if self._stream is not self._file and self._unpacked > max(GZIP_FREE, GZIP_RATIO * self._packed):
-            raise DataError(
-                f"{shown(self._path)} unpacks to more than {GZIP_RATIO} times its size: "
-                "unpack it yourself if you trust it"
-            )
+            what = f"more than {GZIP_RATIO} times its size: unpack it yourself if you trust it"
+            raise DataError(f"{shown(self._path)} unpacks to {what}")
         return size
 
     def close(self) -> None:

@@ -45,20 +45,11 @@ def tokens_of(text: str, vocabulary: Vocabulary, encoding: Encoding) -> Iterator
             yield Token(text[place:], "beyond")
             return
         place += len(part)
-        if is_word:
-            token = _token(part, vocabulary, encoding)
-            taken += sum(type(word) is not Unknown or encoding.unknown != "drop" for word in token.words)
-            yield token
-        else:
-            yield Token(part, "gap")
-
-
-def _token(part: str, vocabulary: Vocabulary, encoding: Encoding) -> Token:
-    found = list(lookup(part, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words))
-    if not found:
-        return Token(part, "stop")
-    known = any(type(word) is not Unknown for word in found)
-    return Token(part, "word" if known else "unknown", tuple(found))
+        found = lookup(part, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words) if is_word else ()
+        words = tuple(found)
+        known = sum(type(word) is not Unknown for word in words)
+        taken += known if encoding.unknown == "drop" else len(words)
+        yield Token(part, "word" if known else "unknown" if words else "stop" if is_word else "gap", words)
 
 
 def _stretches(text: str) -> Iterator[tuple[str, bool]]:

@@ -237,33 +237,29 @@ def lookup(
 
 
 def _lookup(
-    tokens: Iterable[str],
-    vocabulary: Container[str],
-    stop_words: frozenset[str],
-    fallbacks: tuple[Splitter, ...],
-    kept: bool = False,
+    tokens: Iterable[str], vocabulary: Container[str], stops: frozenset[str], splits: tuple[Splitter, ...], kept: bool
 ) -> Iterator[str]:
     """Words of the vocabulary, `Unknown` ones, and where asked for what is no word of a bag: `UnprotectedToken`."""
     for token in tokens:
         if kept and token in _MARKS:  # first: a vocabulary may have marks too
             yield UnprotectedToken(_MARKS[token])
-        elif token in stop_words:
+        elif token in stops:
             if kept:
                 yield UnprotectedToken(token)
         elif token in vocabulary:
             yield token
         else:
-            yield from _lookup_pieces(token, vocabulary, stop_words, fallbacks, kept)
+            yield from _lookup_pieces(token, vocabulary, stops, splits, kept)
 
 
 def _lookup_pieces(
-    token: str, vocabulary: Container[str], stop_words: frozenset[str], fallbacks: tuple[Splitter, ...], kept: bool
+    token: str, vocabulary: Container[str], stops: frozenset[str], splits: tuple[Splitter, ...], kept: bool
 ) -> list[str]:
     """A word that the vocabulary lacks: its pieces by the first fallback that finds any of them there."""
-    for depth, split in enumerate(fallbacks if len(token) <= LONGEST_SPLIT else (), start=1):
+    for depth, split in enumerate(splits if len(token) <= LONGEST_SPLIT else (), start=1):
         parts = split(token)
         if parts != [token]:
-            found = list(_lookup(parts, vocabulary, stop_words, fallbacks[depth:], kept))
+            found = list(_lookup(parts, vocabulary, stops, splits[depth:], kept))
             words = [word for word in found if type(word) is not UnprotectedToken] if kept else found
             if not words or any(type(word) is not Unknown for word in words):
                 return found
