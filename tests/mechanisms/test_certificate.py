@@ -15,10 +15,9 @@ from publius.mechanisms.finite.certificate import exact, sweep
 from publius.mechanisms.finite.certificate.distances import VocabularyDistances
 from publius.mechanisms.finite.certificate.line import Line
 from publius.mechanisms.finite.word_weights import Shape, uniform
-from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.kernels.exponential import Exponential, TruncatedExponential
 from publius.mechanisms.kernels.projected import ProjectedExponential, largest_ratio, projected
 from publius.mechanisms.kernels.tight import Tight
-from publius.mechanisms.kernels.truncated import TruncatedExponential
 from publius.noise.randomness import seeded_rng
 from vocabularies import CASES, brute_force, vocabulary
 

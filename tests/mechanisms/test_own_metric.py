@@ -8,12 +8,11 @@ import pytest
 from publius.distances import earth_movers_distance, pairwise_distances, transport_plan
 from publius.distances.metrics import AbstractMetric, Manhattan, metric_asked, metric_named
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.kernels.exponential import Exponential, TruncatedExponential
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.kernels.mahalanobis import Mahalanobis
 from publius.mechanisms.kernels.projected import ProjectedLaplace
 from publius.mechanisms.kernels.tight import Tight
-from publius.mechanisms.kernels.truncated import TruncatedExponential
 from publius.mechanisms.kernels.vickrey import Vickrey
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.registry import make_kernel

@@ -67,7 +67,7 @@ def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
 
     def found() -> list[Check]:
         made = [] if names else list(checks())
-        for name in names or registry.names():
+        for name in names or registry.KERNELS:
             verdicts = list(check_laws(partial(_made, name), seed=seed))
             faults = [f"{each.law}, on {each.vocabulary}: {each.reason}" for each in verdicts if each.reason]
             laws = len({each.law for each in verdicts})

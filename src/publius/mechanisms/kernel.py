@@ -131,16 +131,6 @@ class Kernel(ABC):
         (R4).
         """
 
-    @property
-    def vocabulary(self) -> Embeddings:
-        """The public words that documents are read with and bags are made of."""
-        return self.embeddings
-
-    @final
-    def batch_size(self, size: int) -> int:
-        """Documents of ``size`` words that are best drawn together; it never changes a result."""
-        return max(1, self.batch_words // size)
-
     @final
     def draw(
         self, batch: Sequence[IndexArray], rngs: Iterable[Generator], *, threads: int | None = None

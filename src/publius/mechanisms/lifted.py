@@ -151,7 +151,7 @@ class Lifted(Mechanism):
         pads = RunKey(key.derive("pads"), seeded_run=key.seeded_run)
         ready = [self._places(one, row, pads) for one, row in zip(read, rows, strict=True)]
         words = [places if self.ordered else np.sort(places) for places, _ in ready]
-        size, drawn = self.kernel.batch_size(self.length), list[IndexArray]()
+        size, drawn = max(1, self.kernel.batch_words // self.length), list[IndexArray]()
         for start in range(0, len(words), size):
             part = slice(start, start + size)
             drawn += self.kernel.draw(words[part], [key.rng(str(row)) for row in rows[part]])

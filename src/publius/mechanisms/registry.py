@@ -11,12 +11,11 @@ from publius.errors import UsageError
 from publius.files.user_code import PYTHON, is_foreign
 from publius.mechanisms import outside
 from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.kernels.exponential import Exponential, TruncatedExponential
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.kernels.mahalanobis import Mahalanobis
 from publius.mechanisms.kernels.projected import ProjectedExponential, ProjectedLaplace
 from publius.mechanisms.kernels.tight import Tight
-from publius.mechanisms.kernels.truncated import TruncatedExponential
 from publius.mechanisms.kernels.vickrey import Vickrey
 from publius.option import declared
 from publius.settings import EUCLIDEAN
@@ -27,11 +26,6 @@ KERNELS: Final[dict[str, type[Kernel]]] = {
         Laplace, Exponential, Tight, ProjectedLaplace, ProjectedExponential, TruncatedExponential, Mahalanobis, Vickrey,
     )
 }  # fmt: skip
-
-
-def names() -> tuple[str, ...]:
-    """The kernels of Publius itself."""
-    return tuple(KERNELS)
 
 
 def kernel_class(name: str) -> type[Kernel]:

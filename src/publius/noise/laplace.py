@@ -14,7 +14,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
-from publius.distances.metrics import Euclidean, Manhattan
+from publius.distances.metrics import Euclidean, Manhattan, metric_named
 from publius.errors import UsageError
 from publius.noise.grid import Grid
 from publius.noise.randomness import Generator
@@ -81,9 +81,9 @@ class AbstractNoise(ABC):
         and elsewhere the pure bound holds. It counts the truncation, not the rounding of float64. Rounded up.
         """
 
-    @abstractmethod
     def vocabulary_delta(self, vectors: FloatArray) -> float:
         """`truncation_delta` for whichever two rows of ``vectors``, shape (V, n): the delta of a word."""
+        return self.truncation_delta(self.epsilon * metric_named(self.metric_name).diameter_bound(vectors))
 
     @abstractmethod
     def _diagonal(self) -> float:
@@ -135,10 +135,6 @@ class EuclideanLaplace(AbstractNoise):
     def truncation_delta(self, epsilon_distance: float) -> float:
         """See `AbstractNoise.truncation_delta`; P(Gamma(n) > largest radius - epsilon*d)."""
         return self._gamma.beyond_reach(epsilon_distance)
-
-    def vocabulary_delta(self, vectors: FloatArray) -> float:
-        """See `AbstractNoise.vocabulary_delta`."""
-        return self.truncation_delta(self.epsilon * Euclidean().diameter_bound(vectors))
 
     def _diagonal(self) -> float:
         return math.sqrt(self.dimension)

@@ -1,13 +1,20 @@
-"""The exponential mechanism over the whole vocabulary (McSherry and Talwar 2007; docs/theory.md section 5)."""
+"""The exponential mechanism over the whole vocabulary (McSherry and Talwar 2007; docs/theory.md section 5), and TEM.
+
+TEM is the truncated one (Carvalho, Vasiloudis and Feyisetan 2021).
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any, final
 
 from publius.distances.metrics import AbstractMetric
 from publius.embeddings.embeddings import Embeddings
+from publius.errors import UsageError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.word_weights import Shape, uniform
+from publius.option import Settings, option
 
 
 @final
@@ -25,3 +32,36 @@ class Exponential(AbstractFinite):
     def shape_of(cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Any, scale: float) -> Shape:
         """See `AbstractFinite.shape_of`; the same at every scale."""
         return Shape(embeddings, metric, uniform(embeddings))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruncatedParameters(Settings):
+    """Of the truncated exponential."""
+
+    beta: float = option(0.001, help="Largest probability of an output beyond gamma.", above=0, below=1)
+
+
+@final
+class TruncatedExponential(AbstractFinite):
+    """As exponential, with all words beyond a distance gamma equally likely.
+
+    K(x){w} is proportional to exp(-s min(d(x, w), gamma)). The paper draws from the words within gamma and
+    one "bottom" element of score -gamma + ln(|W - L_x|) / s, which stands for a uniform word of those beyond.
+    Every word beyond then has the weight exp(-s gamma): the mechanism is the exponential one for the metric
+    min(d, gamma), which is how it is computed and certified here. gamma = ln((1 - beta)(V - 1) / beta) / s
+    keeps the output within gamma with probability at least 1 - beta.
+    """
+
+    name = "truncated-exponential"
+    Parameters = TruncatedParameters
+
+    @classmethod
+    def shape_of(
+        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: TruncatedParameters, scale: float
+    ) -> Shape:
+        """See `AbstractFinite.shape_of`; the same at every scale."""
+        beta, others = chosen.beta, embeddings.size - 1
+        if (1 - beta) * others <= beta:
+            raise UsageError(f"beta must be small beside the vocabulary, not {beta!r}")
+        truncation = math.log((1 - beta) * others / beta)
+        return Shape(embeddings, metric, uniform(embeddings), truncation=truncation)
