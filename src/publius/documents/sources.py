@@ -81,11 +81,12 @@ class Source:
         """What messages call it."""
         return "standard input" if _is_standard(self.given[0]) else shown(self.given[0])
 
-    def files(self, *, subfolders: bool, lines: bool = False) -> list[File]:
-        """Every file, in order; those of a folder by name. What has no name that tells its kind is ``lines`` if so said."""
+    def files(self, reading: Reading) -> list[File]:
+        """Every file, in order; those of a folder by name."""
         if self._files is not None:
             return self._files
         self._files = found = list[File]()
+        lines = reading.lines  # of what has no name that tells its kind
         for each in self.given:
             if _is_standard(each):
                 found.append(self._spooled(_standard_bytes(), "standard input", lines=lines))
@@ -94,7 +95,7 @@ class Source:
             with os_errors("open", each):
                 mode = path.stat().st_mode
             if stat.S_ISDIR(mode):
-                found += self._in_folder(path, subfolders=subfolders)
+                found += self._in_folder(path, subfolders=reading.subfolders)
             elif stat.S_ISREG(mode):
                 found.append(File(path, shown(each), kind_of(path, str(each), lines=lines)))
             else:
@@ -217,6 +218,6 @@ def tables_of(source: Source, reading: Reading) -> list[Table]:
     """A table for each file."""
     header_rows(reading)  # refused whatever the files are
     table = "txt" if reading.lines else "csv" if reading.delimiter else None
-    files = source.files(subfolders=reading.subfolders, lines=reading.lines)
+    files = source.files(reading)
     kinds = [table if table and file.kind in ("csv", "txt") else file.kind for file in files]
     return [_READERS[kind](path, name, reading, kind) for (path, name, _), kind in zip(files, kinds, strict=True)]
