@@ -145,7 +145,7 @@ def certificate(shape: Shape, epsilon: float | None, scale: float | None) -> Con
         constant = certify(at)
     else:
         facts = {"embeddings": shape.embeddings.sha256, **shape.facts(), asked: repr(at)}
-        constant = cached(facts, shape.holds, lambda: certify(at))
+        constant = cached(facts, Constant, shape.holds, lambda: certify(at))
     if epsilon is not None and not constant.epsilon <= checked_epsilon(epsilon):
         raise PolicyError(f"the certified constant {constant.epsilon!r} exceeds epsilon {epsilon!r}")
     return constant

@@ -135,6 +135,8 @@ class Shape:
         first, second = constant.worst
         if not (0 <= first < len(self.vectors) and 0 <= second < len(self.vectors)):
             return False
+        if not min(constant.epsilon, constant.scale, constant.smallest_distance) > 0:
+            return False
         of_word = self.points.of_word
         at_points = replace(constant, worst=(int(of_word[first]), int(of_word[second])))
         return at_points.worst[0] != at_points.worst[1] and exact.same(self.law, at_points)

@@ -51,7 +51,7 @@ class ProjectedLaplace(NoisyWords):
         self._inner = projected(self.embeddings.vectors, self.chosen.project)
         shape = Shape(self.embeddings, self.metric, uniform(self.embeddings), self._inner)
         facts, law = {"embeddings": self.embeddings.sha256, **shape.facts(), "ratio": 1}, shape.law
-        ratio = cached(facts, partial(_ratio_holds, law), partial(largest_ratio, law)).epsilon
+        ratio = cached(facts, Constant, partial(_ratio_holds, law), partial(largest_ratio, law)).epsilon
         noise = EuclideanLaplace(self._inner.shape[1], self.epsilon / ratio)
         return noise, noise.vocabulary_delta(self._inner)
 

@@ -9,6 +9,7 @@ with products by Phi that are made tile by tile. In one dimension there is a clo
 from __future__ import annotations
 
 import contextlib
+import math
 from itertools import count
 from typing import final
 
@@ -23,7 +24,7 @@ from publius.mechanisms.finite.base import AbstractFinite, certificate
 from publius.mechanisms.finite.certificate import sweep
 from publius.mechanisms.finite.certificate.distances import VocabularyDistances
 from publius.mechanisms.finite.certificate.exact import Constant
-from publius.mechanisms.finite.stored_certificates import cached_weights
+from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import Shape, uniform
 from publius.option import Settings
 
@@ -69,7 +70,11 @@ def _tight(embeddings: Embeddings, metric: AbstractMetric, scale: float, residua
     else:
         facts = {"embeddings": embeddings.sha256, **plain.facts(), "tight": repr(scale), "residual": residual}
         size = len(plain.points.first)
-        weights = cached_weights(facts, size, lambda: tight_weights(plain.law.outer, scale, residual))
+        found = cached(  # it needs no trust: whatever the weights, the certificate is computed for them
+            facts, list[float], lambda kept: len(kept) == size and all(map(math.isfinite, kept)),
+            lambda: tight_weights(plain.law.outer, scale, residual).tolist(),
+        )  # fmt: skip
+        weights = np.array(found)
     if negative := int((weights <= 0).sum()):
         raise PolicyError(
             f"tight constraints have no solution at epsilon {scale:g} on {embeddings.name!r}: {negative:,} of "
