@@ -10,6 +10,7 @@ missing, two neighboring products are added in 16 bits, which 8-bit words overfl
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
@@ -50,7 +51,7 @@ def check_library(dimension: int) -> None:
         found = version("onnxruntime")
     except PackageNotFoundError:
         raise MissingExtraError("onnxruntime", "onnxruntime") from None
-    if not _SENDS_NOTHING[0] <= _numbers(found) < _SENDS_NOTHING[1]:
+    if not _SENDS_NOTHING[0] <= tuple(map(int, re.findall(r"\d+", found)[:2])) < _SENDS_NOTHING[1]:
         least, end = (".".join(map(str, each)) for each in _SENDS_NOTHING)
         raise PubliusError(
             f"onnxruntime {found} is not one of the versions from {least} and below {end}, which send nothing"
@@ -124,10 +125,6 @@ def _made(rows: int, columns: int, start: int, end: int) -> NDArray[np.int16 | n
     """Whole numbers below ``end``; those of a long array come again after a prime number of places."""
     few = (scattered(min(rows * columns, 65_537), start) >> np.uint64(4)) % np.uint64(end)
     return np.resize(few.astype(np.int16 if end < 2**15 else np.int32), (rows, columns))
-
-
-def _numbers(found: str) -> tuple[int, ...]:
-    return tuple(int(each) if each.isdigit() else 0 for each in found.split(".")[:2])
 
 
 def _library() -> Any:

@@ -106,9 +106,7 @@ def texts_of_counts(counts: Any, names: Sequence[str], embeddings: Embeddings, l
     texts = []
     for row in range(counts.shape[0]):
         span = slice(counts.indptr[row], counts.indptr[row + 1])
-        columns, times = counts.indices[span], counts.data[span]
-        found: list[str] = []
-        for at in np.argsort(order[columns], kind="stable").tolist():
-            found += [words[columns[at]]] * int(min(times[at], length))  # no more than N can count
-        texts.append(" ".join(found))
+        columns, times = counts.indices[span], np.minimum(counts.data[span], length)  # no more than N can count
+        first = np.argsort(order[columns], kind="stable")
+        texts.append(" ".join(words[at] for at in np.repeat(columns[first], times[first].astype(np.int64)).tolist()))
     return texts

@@ -52,9 +52,8 @@ def too_few(summary: Summary, authors: int) -> str | None:
 
     Only the number of authors is used, which is public.
     """
-    for each in expected(summary):
-        each_author = 1 if each.table == "statements" else summary.documents_per_author
-        if authors * each_author >= each.told:
-            return None
+    most = {"statements": authors}
+    if any(each.told <= most.get(each.table, authors * summary.documents_per_author) for each in expected(summary)):
+        return None
     who = "1 author is" if authors == 1 else f"{authors:,} authors are"
     return f"{who} too few at epsilon {float(summary.epsilon):g}: {FEW}"

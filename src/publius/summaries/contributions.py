@@ -141,16 +141,13 @@ class _Part(_Stream):
     def _keep(self, new: _Records) -> None:
         new = new[np.argsort(new["tag"], kind="stable")]  # an author's documents stay in their order
         tags, counts = np.unique(new["tag"], return_counts=True)
-        known = np.searchsorted(self.tags, tags)
-        inside = known < len(self.tags)
-        inside[inside] = self.tags[known[inside]] == tags[inside]
-        before = np.zeros(len(tags), np.uint32)
-        before[inside] = self.seen[known[inside]]
-        first = np.cumsum(counts) - counts
-        places = np.arange(len(new)) - np.repeat(first - before.astype(np.int64), counts)
-        self.seen[known[inside]] += counts[inside].astype(np.uint32)
-        self.tags = np.insert(self.tags, known[~inside], tags[~inside])
-        self.seen = np.insert(self.seen, known[~inside], counts[~inside].astype(np.uint32))
+        fresh = np.setdiff1d(tags, self.tags, assume_unique=True)
+        at = np.searchsorted(self.tags, fresh)
+        self.tags, self.seen = np.insert(self.tags, at, fresh), np.insert(self.seen, at, np.uint32(0))
+        own = np.searchsorted(self.tags, tags)
+        first = np.cumsum(counts) - counts - self.seen[own].astype(np.int64)
+        places = np.arange(len(new)) - np.repeat(first, counts)
+        self.seen[own] += counts.astype(np.uint32)
         whole = np.stack([new["tag"], places.astype(np.uint64)], axis=1).astype("<u8").tobytes()
         step = 2 * _HASH_BYTES
         ranks = _hashed(self._secret, (whole[start : start + step] for start in range(0, len(whole), step)))

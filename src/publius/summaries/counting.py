@@ -113,14 +113,8 @@ class Cells:
             each.name: int((places == len(each.values)).sum())
             for each, places in zip(self.groups.fields, by_field, strict=True)
         }
-        return Counted(
-            len(keys),
-            tags,
-            cells,
-            np.array(near, NEAR_RECORD),
-            frozenset(names if self.names else ()),
-            Counter(undeclared),
-        )
+        kept = frozenset(names if self.names else ())
+        return Counted(len(keys), tags, cells, np.array(near, NEAR_RECORD), kept, Counter(undeclared))
 
 
 @final

@@ -20,7 +20,7 @@ from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import upward
 from publius.privacy.promise import promise
 from publius.releases.draft import Draft
-from publius.releases.manifest import Accuracy, ClassifierFacts, PublicInput, SummaryManifest
+from publius.releases.manifest import ClassifierFacts, PublicInput, SummaryManifest
 from publius.releases.register import whole
 from publius.settings import Reading
 from publius.summaries.accuracy import too_few
@@ -151,9 +151,7 @@ def manifest_of(
 
 
 def _facts(classifier: Classifier) -> ClassifierFacts:
-    accuracy = classifier.accuracy
-    accuracy = Accuracy(**accuracy) if isinstance(accuracy, dict) else accuracy
-    return ClassifierFacts(name=classifier.name, kind=classifier.kind, sha256=classifier.sha256, accuracy=accuracy)
+    return msgspec.convert(classifier, ClassifierFacts, from_attributes=True)
 
 
 def _refuse_training_file(summary: Summary, digests: set[str]) -> None:

@@ -79,17 +79,13 @@ class NoisyTable:
 
     def limits(self, level: float = LEVEL) -> tuple[IndexArray, IndexArray]:
         """The lowest and highest true count of each cell; all of them hold together with probability ``level``."""
-        return self._around(self.values, self.noise.half_width(level, cells=self.values.size))
+        return self.sums(level=level)[1:]
 
     def sums(self, *axis: int, level: float = LEVEL) -> tuple[IndexArray, IndexArray, IndexArray]:
         """Sums along axes with the lowest and highest true sum; all of them hold together."""
         sums = self.values.sum(axis=axis)
-        summed = self.values.size // max(1, sums.size)
-        width = self.noise.half_width_of_sum(summed, level, cells=max(1, sums.size))
-        return sums, *self._around(sums, width)
-
-    def _around(self, values: IndexArray, width: int) -> tuple[IndexArray, IndexArray]:
-        return np.clip(values - width, 0, self.most), np.clip(values + width, 0, self.most)
+        width = self.noise.half_width_of_sum(self.values.size // sums.size, level, cells=sums.size)
+        return sums, np.clip(sums - width, 0, self.most), np.clip(sums + width, 0, self.most)
 
 
 def histogram(cells: IndexArray, shape: tuple[int, ...]) -> IndexArray:
