@@ -73,9 +73,10 @@ def _print(found: Inspection) -> None:
         console.say("Nothing odd was found.")
 
 
-def _against(files: str | list[str], reading: Reading, people: People, folder: Path) -> dict[str, Any]:
+def _against(files: str | list[str], reading: Reading, people: People, folder: str) -> dict[str, Any]:
     """The first rows, beside their documents where ids left; and how often each label or word stands there."""
     from publius.documents.corpus import open_corpus
+    from publius.releases.manifest import SummaryManifest
     from publius.releases.release import read_release
 
     released = read_release(folder)
@@ -87,13 +88,16 @@ def _against(files: str | list[str], reading: Reading, people: People, folder: P
     rows = (row for row in released.rows() if not texts or row.get("id") in texts)
     return {
         "by_id": bool(texts),
+        "made_up": isinstance(released.manifest, SummaryManifest),
         "rows": [{"text": texts.get(row.get("id")), **row} for row in islice(rows, _ROWS)],
         **{name: released.table(name) for name in ("labels", "words") if name in released.tables},
     }
 
 
 def _print_release(shown: dict[str, Any]) -> None:
-    if not shown["by_id"]:
+    if shown["made_up"]:
+        console.note("Rows of a summary are made up: they are nobody's.")
+    elif not shown["by_id"]:
         console.note("Rows of this release are in a secret order: nobody can say which document is which.")
     columns = ("id", "document", "released")
     rows = []
