@@ -28,6 +28,14 @@ def test_a_look_is_a_table_and_notes(run, file):
     assert json.loads(run("inspect", file, "--header-row", "1-2", "--json")[1])["documents"] == 8
 
 
+def test_groups_are_those_of_a_summary(run, tmp_path):
+    months = ["2026-01-15", "2026-02", "2026-02-03T10:00", "Feb 2026", "2025-12-31"]
+    (tmp_path / "a.csv").write_text("text,month\n" + "".join(f"some text {month},{month}\n" for month in months))
+    out = run("inspect", tmp_path / "a.csv", "--by", "month=2026-01..2026-03", "--json")[1]
+    other = [note["where"] for note in json.loads(out)["notes"] if "--by" in note["what"]]
+    assert other == ["month: Feb 2026 (1), 2025-12-31 (1)"]
+
+
 def test_one_document_is_shown_as_a_release_reads_it(run, tmp_path):
     (tmp_path / "a.csv").write_text('n,text\n1,one\n2,"my <b>words</b>\n> of another"\n')
     assert run("inspect", tmp_path / "a.csv", "--document", "2")[:2] == (0, "my words\n\n")
@@ -59,7 +67,7 @@ def test_what_a_release_made_of_them(run, file, tmp_path, ids):
 @pytest.mark.parametrize(
     ("more", "code", "said"),
     [
-        (["--by", "region"], 2, "FIELD=A,B"), (["--by", "x=a"], 65, "No column x. Found: id"), (["--header-row", "0"], 2, "from 1"), (["--quotes", "some"], 2, "quotes"),
+        (["--by", "region"], 2, "FIELD=VALUE,VALUE"), (["--by", "x=a"], 65, "No column x. Found: id"), (["--header-row", "0"], 2, "from 1"), (["--quotes", "some"], 2, "quotes"),
         (["--text-field", "body"], 65, "No column body. Found: id, author, text, region."),
         (["--author-field", "writer"], 65, "No column writer"), (["--delimiter", "ab"], 2, "one character"),
         (["--encoding", "latin-99"], 2, "no encoding"),

@@ -35,7 +35,7 @@ def inspect(
         document: Print one as a release reads it; from 1.
     """
     from publius.documents.inspection import inspect as looked_at
-    from publius.files.value_list import value_list
+    from publius.summaries.groups import Groups
 
     if (Path(file) / "manifest.json").is_file():
         raise UsageError(f"this folder is a release: publius explain {file}, or publius inspect FILE --release {file}")
@@ -49,12 +49,7 @@ def inspect(
 
         console.say(next((each.text for each in open_corpus(files, reading) if each.row + 1 == document), ""))
         return
-    groups: dict[str, list[str]] = {}
-    for each in by:
-        name, equals, values = each.partition("=")
-        if not equals:
-            raise UsageError("--by takes FIELD=A,B: a column and its declared values.")
-        groups[name] = value_list(values, "--by")
+    groups = {field.name: field.declares for field in Groups.of(by).fields}
     found = console.watched(
         looked_at, files, reading, author_field=people.author_field, no_author=people.no_author, by=groups
     )

@@ -61,9 +61,9 @@ class Inspection:
 
 def inspect(
     source: str | Path | Sequence[str | Path], reading: Reading = Reading(), *, author_field: str | None = None,
-    no_author: Sequence[str] = (), by: Mapping[str, Sequence[str]] | None = None,
+    no_author: Sequence[str] = (), by: Mapping[str, Callable[[object], bool]] | None = None,
 ) -> Inspection:  # fmt: skip
-    """Read everything and say what is there, where to look twice, and what the groups ``by`` would leave as other.
+    """Read everything and say what is there, where to look twice, and which values ``by`` would call other.
 
     Where the column of texts or the sheet is not told, one is looked at all the same, and said: only here.
     """
@@ -111,9 +111,8 @@ def _opened(given: Any, reading: Reading) -> tuple[Corpus, list[Note]]:
 class _Seen:
     """What is noted of each document; no text is kept."""
 
-    def __init__(self, text: str, by: Mapping[str, Sequence[str]], *, authored: bool) -> None:
-        self.text, self.authored = text, authored
-        self.by = {name: {author_key(value) for value in values} for name, values in by.items()}
+    def __init__(self, text: str, by: Mapping[str, Callable[[object], bool]], *, authored: bool) -> None:
+        self.text, self.by, self.authored = text, by, authored
         self.documents = self.empty = self.placeholders = 0
         self.texts: Counter[bytes] = Counter()
         self.authors: Counter[str] = Counter()
@@ -147,7 +146,7 @@ class _Seen:
             value = (said(raw) or "").strip()
             if name == self.text:
                 self.placeholders += PLACEHOLDER.search(value) is not None
-            elif name in self.by and author_key(value) not in self.by[name]:
+            elif name in self.by and not self.by[name](raw):
                 self.other[name][value or "(empty)"] += 1
             self.named[name] += value == name
             if value and name != self.text and len(value) < 40:

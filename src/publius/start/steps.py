@@ -94,10 +94,9 @@ def _groups(answers: Answers) -> list[str]:
 def _look(answers: Answers, corpus: Corpus, known: Known, said: Said) -> None:
     """What ``label`` and ``inspect`` say of a file, before anything is spent."""
     from publius.documents.inspection import inspect, look
-    from publius.files.value_list import value_list
+    from publius.summaries.groups import Groups
 
-    pairs = [each.partition("=") for each in _groups(answers)]
-    by = {name.strip(): value_list(values, "--by") for name, _, values in pairs}
+    by = {field.name: field.declares for field in Groups.of(_groups(answers)).fields}
     with stage("looking"):
         lines = look(corpus, known, by="these word vectors" if answers.release == "words" else "this classifier")
         notes = inspect(answers.file, corpus.tables[0].reading, author_field=answers.author_field, by=by).notes

@@ -64,6 +64,10 @@ class Field:
             text = dated[1] if dated else ""
         return self._places.get(text, len(self.values))
 
+    def declares(self, value: object) -> bool:
+        """Whether a value is one of the declared ones."""
+        return self.place(value) < len(self.values)
+
     @property
     def labels(self) -> tuple[str, ...]:
         """The declared values, and "other"."""
