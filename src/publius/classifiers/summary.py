@@ -6,6 +6,7 @@ directions and centres, and for each label a place and a share.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, final
@@ -106,11 +107,6 @@ def places_of(counts: Float64Array, centres: Float64Array, deviation: float) -> 
 def _words(places: Float64Array, classifier: Clusters) -> tuple[tuple[str, ...], ...]:
     """Words of the clusters that are nearest to a label's place, more than to all labels' together: public ones."""
     near = places @ classifier.centres.T
-    near = near - near.mean(axis=0)
-    found = []
-    for row in near:
-        words: dict[str, None] = {}
-        for cluster in np.argsort(-row, kind="stable")[:5].tolist():
-            words.update(dict.fromkeys(classifier.words(classifier.labels[cluster])[:10]))
-        found.append(tuple(words))
-    return tuple(found)
+    nearest = np.argsort(near.mean(axis=0) - near, axis=1, kind="stable")[:, :5].tolist()
+    own = ([classifier.words(classifier.labels[cluster])[:10] for cluster in row] for row in nearest)
+    return tuple(tuple(dict.fromkeys(itertools.chain(*words))) for words in own)

@@ -70,8 +70,7 @@ def vector_faults(vectors: NDArray[np.floating[Any]]) -> dict[int, str]:
 
 def first_word_fault(words: Sequence[str]) -> tuple[int, str] | None:
     """The first position from 0 whose word cannot be in a vocabulary, and why; a repeated word counts."""
-    distinct, lines = set(words), "\n".join([*words, ""])
-    none_twice = len(distinct) == len(words) and UNKNOWN not in distinct
+    lines, none_twice = "\n".join([*words, ""]), len({*words, UNKNOWN}) == len(words) + 1
     if none_twice and lines.count("\n") == len(words) and surely_words(lines, words):
         return None
     seen: set[str] = set()

@@ -119,12 +119,7 @@ class OnDevice:
     def search(
         self, points: Float64Array, rows: Float32Array, bounds: Float64Array
     ) -> tuple[IndexArray, dict[int, IndexArray]]:
-        """The nearest word of each point, or -1; and candidates for some of those.
-
-        ``points`` are scaled and shrunk, shape (p, n); ``rows`` the same in float32 with the shrink as last column, and
-        ``bounds`` the error of their float32 scores. A point with -1 and no candidates is to be searched otherwise.
-        Raises `PubliusError` for a product that is outside its bound.
-        """
+        """As `Shortlist.search`; a device that is lost leaves all points to the processor."""
         winners = np.full(len(points), -1, np.int64)
         if not self.usable:
             return winners, {}

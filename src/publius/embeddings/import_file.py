@@ -145,18 +145,15 @@ class _Reader:
         skipped = dict(sorted(self._skipped.items()))
         return WordVectors(tuple(self._words), vectors, self._format, self._rows, skipped, self._unknown_rows)
 
-    def _error(self, said: str) -> EmbeddingError:
-        return EmbeddingError(f"{shown(self._path)}{said}")
-
-    def _broken(self, row: int, fault: str) -> EmbeddingError:
-        """What is wrong with a row, for a file of which no more can be told, or of which all rows must be right."""
-        line = "" if self._format == WORD2VEC_BINARY else f" (line {row + (self._count is not None)})"
-        return self._error(f", row {row}{line}: {fault}")
+    def _error(self, said: str, row: int | None = None) -> EmbeddingError:
+        """What is wrong with the file, or with a row of it."""
+        line = "" if self._format == WORD2VEC_BINARY else f" (line {(row or 0) + (self._count is not None)})"
+        return EmbeddingError(f"{shown(self._path)}{'' if row is None else f', row {row}{line}: '}{said}")
 
     def _bad(self, row: int, fault: str, kind: str | None = None) -> None:
         """Refuse a row, or count it under ``kind`` when bad rows are to be left out."""
         if not self._skip:
-            raise self._broken(row, f"{fault}; {_SKIP}")
+            raise self._error(f"{fault}; {_SKIP}", row)
         self._skipped[re.sub(r" \(U\+\w+\)", "", kind or fault)] += 1
 
     def _opening(self) -> bytes:
@@ -255,11 +252,11 @@ class _Reader:
                 fault = f"the file ends here and its header says {count} words: it is cut short"
                 if b" " not in buffer[:_LONGEST_WORD_BYTES] and len(buffer) > _LONGEST_WORD_BYTES:
                     fault = f"no word ends within {_LONGEST_WORD_BYTES} bytes: the rows before are damaged"
-                raise self._broken(self._rows + 1, f"{fault}; {_FETCH}")
+                raise self._error(f"{fault}; {_FETCH}", self._rows + 1)
             yield rows, words, np.frombuffer(b"".join(parts), "<f4").reshape(-1, self._dimension)
             buffer = buffer[position:]
         if self._room and (buffer + self._stream.read(1)).strip(b"\n"):
-            raise self._broken(self._rows, f"more follows than the {count} words that the header says; {_FETCH}")
+            raise self._error(f"more follows than the {count} words that the header says; {_FETCH}", self._rows)
 
     def _text_blocks(self, first: bytes) -> Iterator[_Block]:
         """Lines of a word, which may hold blanks, and numbers, separated by single blanks."""
@@ -285,7 +282,7 @@ class _Reader:
             first = b""
             self._rows += 1
             if len(line) > _LINE_LIMIT:
-                raise self._broken(self._rows, f"a line of more than {_LINE_LIMIT} bytes; {_FETCH}")
+                raise self._error(f"a line of more than {_LINE_LIMIT} bytes; {_FETCH}", self._rows)
             if not (stripped := line.rstrip(b" \t\r\n")):
                 empty += 1
                 continue
@@ -293,11 +290,11 @@ class _Reader:
                 self._bad(self._rows - before, "an empty line")
             empty = 0
             if self._count is not None and self._rows > self._count:
-                raise self._broken(self._rows, f"the header says {self._count} words; correct it or remove the row")
+                raise self._error(f"the header says {self._count} words; correct it or remove the row", self._rows)
             yield self._rows, stripped
         self._rows -= empty
         if self._count is not None and self._rows < self._count:
-            raise self._broken(self._rows, f"the file ends here and its header says {self._count} words; {_FETCH}")
+            raise self._error(f"the file ends here and its header says {self._count} words; {_FETCH}", self._rows)
 
     def _values(self, row: int, word: bytes, fields: list[bytes]) -> list[float] | None:
         """The numbers of a row; None when the row is bad and left out."""

@@ -243,7 +243,11 @@ class NearestWords:
         everyone = np.arange(len(points))
         start = 0
         for panel in self._panels:
-            scores = _grouped_scores(rows, panel, memory)
+            width = -(-len(panel) // _GROUPS) * _GROUPS
+            flat = memory[: len(rows) * width].reshape(len(rows), width)
+            np.matmul(rows, panel.T, out=flat[:, : len(panel)])
+            flat[:, len(panel) :] = _NO_WORD
+            scores = flat.reshape(len(rows), _GROUPS, -1)
             places = scores.argmax(axis=2)
             tops = np.take_along_axis(scores, places[:, :, None], axis=2)[:, :, 0]
             group = tops.argmax(axis=1)
@@ -321,15 +325,6 @@ class NearestWords:
                 points[place, None], np.sort([order[left[place]], order[right[place]]])
             )
         return result
-
-
-def _grouped_scores(rows: Float32Array, panel: Float32Array, memory: Float32Array) -> Float32Array:
-    """Scores of every point against a panel, shape (points, groups, columns a group), padded with `_NO_WORD`."""
-    columns = -(-len(panel) // _GROUPS) * _GROUPS
-    scores = memory[: len(rows) * columns].reshape(len(rows), columns)
-    np.matmul(rows, panel.T, out=scores[:, : len(panel)])
-    scores[:, len(panel) :] = _NO_WORD
-    return scores.reshape(len(rows), _GROUPS, -1)
 
 
 def _distinct_rows(vectors: FloatArray) -> IndexArray | None:

@@ -102,6 +102,7 @@ class Shuffling:
         self.epsilon, self.outcomes, self.documents = float(epsilon), outcomes, documents
         self._gain = math.expm1(epsilon) * (1 + 1e-14)
         self._chance = 1 / (self._gain + outcomes)  # 1 / Z: of a uniform row at x
+        self._steps = math.ceil(math.log(self.epsilon / min(_SMALLEST_LOSS, self.epsilon / 2)) / _LOSS_STEP)
         self._losses = self.epsilon * np.exp(-_LOSS_STEP * np.arange(self._steps))
         self._masses = np.zeros(self._steps)
         self._missing = _ROUNDING
@@ -109,10 +110,6 @@ class Shuffling:
             self._sum(min(documents, MOST_DOCUMENTS) - 1)
         self._above = np.cumsum(self._masses)
         self._scaled = np.cumsum(self._masses * np.exp(-self._losses))
-
-    @property
-    def _steps(self) -> int:
-        return math.ceil(math.log(self.epsilon / min(_SMALLEST_LOSS, self.epsilon / 2)) / _LOSS_STEP)
 
     # What is asked -------------------------------------------------------------------------------------------
 

@@ -45,11 +45,6 @@ class Sample:
     noise: CountNoise | None = None
     per_author: int = 1
 
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the noise in one count."""
-        return self.noise.deviation if self.noise is not None else 0.0
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -83,8 +78,9 @@ def novelty(now: Sample, before: Sample, *, level: float = 0.95) -> Novelty:
     size, known = sum(now.documents) / 2, max(sum(before.documents) / 2, 1.0)
     b = np.maximum(before.counts.astype(np.float64), 0)
     expected = (b + 1) / (known + cells) * size
-    variance = now.deviation**2 + now.per_author * np.maximum(expected, 1)
-    variance += before.per_author * expected**2 / (b + 1) + (before.deviation * size / known) ** 2
+    noise, old_noise = (0.0 if each.noise is None else each.noise.deviation for each in (now, before))
+    variance = noise**2 + now.per_author * np.maximum(expected, 1)
+    variance += before.per_author * expected**2 / (b + 1) + (old_noise * size / known) ** 2
     tail = (1 - level) / (2 * cells)
     (now_low, now_high), (before_low, before_high) = (share_limits(sample, tail) for sample in (now, before))
     with np.errstate(divide="ignore", invalid="ignore"):
