@@ -27,7 +27,7 @@ def form(state: State, asked: Mapping[str, str]) -> dict[str, Any]:
     }  # fmt: skip
     if state.job is None and asked["file"].strip():
         try:
-            facts["questions"], open_ones = asked_of(state, asked)
+            _, facts["questions"], open_ones = asked_of(state, asked)
             facts["ready"] = not open_ones
             if open_ones:
                 facts["next"] = open_ones[0].name
@@ -36,12 +36,19 @@ def form(state: State, asked: Mapping[str, str]) -> dict[str, Any]:
     return facts
 
 
-def asked_of(state: State, asked: Mapping[str, str]) -> tuple[list[tuple[Question, str, str | None]], list[Question]]:
-    """Each question with its value and what is wrong with it, and those that still need an answer."""
-    answers = _files_of(state, asked)
+Asked = tuple[Question, str, str | None]
+"""A question, what was typed, and what is wrong with that."""
+
+
+def asked_of(state: State, asked: Mapping[str, str]) -> tuple[Answers, list[Asked], list[Question]]:
+    """The answers so far, each question with what was typed, and those that still need an answer."""
+    public = asked.get("public", "").strip()
+    answers = Answers(
+        file=str(_path(state, asked["file"].strip())), public=str(_path(state, public)) if public else None
+    )
     columns, likely = steps.look(answers)
     skipped: list[str] = []
-    found: list[tuple[Question, str, str | None]] = []
+    found: list[Asked] = []
     needed: list[Question] = []
     while (question := next(open_questions(answers, columns, skipped, likely), None)) is not None:
         default = question.default or ""
@@ -61,29 +68,21 @@ def asked_of(state: State, asked: Mapping[str, str]) -> tuple[list[tuple[Questio
                 needed.append(question)
         else:
             setattr(answers, question.name, value)
-    return found, needed
+    return answers, found, needed
 
 
 def begin(state: State, asked: Mapping[str, str]) -> None:
     """Run the steps of ``publius start`` in a thread; `UsageError` where a question is open or a job runs."""
     if state.job is not None and state.job.running:
         raise UsageError("a release is under way: wait for it, or cancel it")
-    questions, needed = asked_of(state, asked)
+    answers, _, needed = asked_of(state, asked)
     if needed:
         raise UsageError(f"answer first: {needed[0].text}")
-    answers = _files_of(state, asked)
-    for question, typed, _ in questions:
-        setattr(answers, question.name, question.parse(typed) if typed else None)
     for name in steps.ABOUT:
         setattr(answers, name, asked.get(f"q-{name}", "").strip() or None)
     output = _path(state, asked.get("output", "").strip() or FIRST["output"])
     check_new_folder(output)
     state.job = Job(lambda said: steps.run(answers, output, said, Reading()))
-
-
-def _files_of(state: State, asked: Mapping[str, str]) -> Answers:
-    public = asked.get("public", "").strip()
-    return Answers(file=str(_path(state, asked["file"].strip())), public=str(_path(state, public)) if public else None)
 
 
 def _path(state: State, typed: str) -> Path:
