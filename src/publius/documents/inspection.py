@@ -168,22 +168,18 @@ class _Seen:
             if count:
                 found.append(Note(what, count, where))
 
-        numeric = {name for name, count in self.numbers.items() if count >= max(4, 0.9 * self.documents - 2)}
-        headed = [row for row, words in enumerate(self.heads, start=1) if words & numeric]
-        if header is not None and headed and len(headed) < self.documents / 2:
-            rows = f"{header[0] + 1}-{sum(header) + headed[-1]}"
-            what = f"rows that look like further header rows: --header-row {rows} takes them all for names"
-            note(what, len(headed), f"data row {', '.join(map(str, headed))}")
-        # a name that is one of several values of its column; of a box that was ticked it is the only one
-        if header is not None and any(
-            _NUMBER_OR_DATE.fullmatch(name) or 0 < self.named[name] < forms.total()
-            for name, forms in self.forms.items()
-        ):
-            note(
-                "row of names that looks like a document: if it is one, write a row of names above it",
-                1,
-                f"row {header[0] + 1}",
-            )
+        if header is not None:
+            numeric = {name for name, count in self.numbers.items() if count >= max(4, 0.9 * self.documents - 2)}
+            rows = [row for row, words in enumerate(self.heads, start=1) if words & numeric]
+            if rows and len(rows) < self.documents / 2:
+                way_out = f"--header-row {header[0] + 1}-{sum(header) + rows[-1]} takes them all for names"
+                where = f"data row {', '.join(map(str, rows))}"
+                note(f"rows that look like further header rows: {way_out}", len(rows), where)
+            for name, forms in self.forms.items():  # of a box that was ticked its name is the only value
+                if _NUMBER_OR_DATE.fullmatch(name) or 0 < self.named[name] < forms.total():
+                    what = "row of names that looks like a document: if it is one, write a row of names above it"
+                    note(what, 1, f"row {header[0] + 1}")
+                    break
         note("texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders)
         again = [count for count in self.texts.values() if count > 1]
         note("texts that are there more than once", sum(again), f"{len(again)} different")

@@ -17,9 +17,8 @@ from publius.errors import PolicyError, UsageError
 from publius.files.paths import AnyPath, os_errors, shown, usable
 from publius.files.writing import TEMPORARY, sync, temporary_name
 
-_OURS: Final = (
-    0o1700  # of a folder that is not finished: who may write around it can give such a name, but no such mode
-)
+# The mode of a folder that is not finished. Who may write around it can give another such a name, but no such mode.
+_OURS: Final = 0o1700
 
 
 @contextlib.contextmanager

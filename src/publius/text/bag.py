@@ -112,10 +112,8 @@ def bags_at(vocabulary: IndexedVocabulary, places: IndexArray) -> list[Bag]:
     words = list(map(names.__getitem__, ordered.ravel()[starts].tolist()))
     counts = np.diff(starts, append=ordered.size).tolist()
     ends = [0, *np.cumsum(np.count_nonzero(first, axis=1)).tolist()]
-    return [
-        Bag.from_checked(dict(zip(words[start:end], counts[start:end], strict=True)), places.shape[1])
-        for start, end in pairwise(ends)
-    ]
+    bags = (dict(zip(words[start:end], counts[start:end], strict=True)) for start, end in pairwise(ends))
+    return [Bag.from_checked(bag, places.shape[1]) for bag in bags]
 
 
 def _checked(counts: Mapping[str, int]) -> dict[str, int]:

@@ -36,11 +36,8 @@ _PLAIN: Final = bytes(
 ).ljust(256)
 # Beside other characters case stays: what an accent joins depends on it. So do the marks that the rule of the final
 # sigma looks past (Unicode calls them case-ignorable); the others end a word whatever stands beside them.
-_CASE_LOOKS_PAST: Final = b":^`"
-_MIXED: Final = bytes(
-    code if code > 127 or chr(code).isalnum() or code in _JOINING + _CASE_LOOKS_PAST else ord(" ")
-    for code in range(256)
-)
+_KEPT: Final = _JOINING + b":^`"
+_MIXED: Final = bytes(code if code > 127 or chr(code).isalnum() or code in _KEPT else ord(" ") for code in range(256))
 # The tokenizer's words of ASCII in lower case, by a quicker engine.
 _ASCII_WORD: Final = re.compile(r"[a-z0-9]+(?:(?:['\-]|(?<=[0-9])[.,](?=[0-9]))[a-z0-9]+)*")
 # What joins nothing at the edge of a stretch: without it "end." and "end" are one.

@@ -74,12 +74,11 @@ def in_lists(words: Iterable[str], *, extra: Collection[str] = (), languages: Se
     """Those of ``words`` that stand in a list, in their order; see `may_leave`."""
     lists = [wordlist(language) for language in languages]
     own = extra if isinstance(extra, frozenset | set) else frozenset(extra)
-    return [
-        word
-        for word in words
-        if word in own
-        or (any(map(str.isalpha, word)) and any(word in known or word.casefold() in known for known in lists))
-    ]
+
+    def listed(word: str) -> bool:
+        return any(map(str.isalpha, word)) and any(word in known or word.casefold() in known for known in lists)
+
+    return [word for word in words if word in own or listed(word)]
 
 
 @cache

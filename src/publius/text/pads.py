@@ -42,11 +42,8 @@ def drawn_pads(vocabulary: IndexedVocabulary, stop_words: StopWords, bits: bytes
 @lru_cache(8)
 def _law(vocabulary: IndexedVocabulary, stop_words: StopWords) -> tuple[IndexArray, IndexArray]:
     """The places, and for each the first number from 0 to 2^32 that is beyond its share."""
-    plain = (
-        place
-        for place, word in enumerate(vocabulary.vocabulary)
-        if len(word) > 1 and word.isalpha() and word not in stop_words.words
-    )
+    words = enumerate(vocabulary.vocabulary)
+    plain = (place for place, word in words if len(word) > 1 and word.isalpha() and word not in stop_words.words)
     found = np.array([*islice(plain, PADS)] or [vocabulary.unknown_index], np.int64)
     ends = np.floor(np.cumsum(1 / (found + 1)) / np.sum(1 / (found + 1)) * 2.0**32).astype(np.int64)
     ends[-1] = 2**32

@@ -81,13 +81,9 @@ class Profile:
 
 
 PROFILES = {
-    profile.name: profile
-    for profile in (
-        Profile("glove", 1, "split", "kept"),
-        Profile("word2vec", 1, "whole", "masked"),
-        Profile("icu", 1, "whole", "kept", segmented=True),
-    )
-}
+    "glove": Profile("glove", 1, "split", "kept"), "word2vec": Profile("word2vec", 1, "whole", "masked"),
+    "icu": Profile("icu", 1, "whole", "kept", segmented=True),
+}  # fmt: skip
 
 
 def profile_named(name: str) -> Profile:
@@ -330,18 +326,15 @@ def words_in_file(path: str | Path, what: str) -> frozenset[str]:
     data = read_bytes_limited(path, 32 << 20).removeprefix(b"\xef\xbb\xbf")
     words = set()
     for number, line in enumerate(data.split(b"\n"), start=1):
+        where = f"line {number} of {what} is not"
         try:
             word = normalize(line.decode().strip())
         except UnicodeDecodeError as error:
-            raise DataError(
-                f"line {number} of {what} is not UTF-8 (byte {error.start + 1}): save it as UTF-8"
-            ) from None
+            raise DataError(f"{where} UTF-8 (byte {error.start + 1}): save it as UTF-8") from None
         if not word or word.startswith("#"):
             continue
         if len(word) > _LONGEST_WORD or _NOT_IN_WORD.search(word):
-            raise DataError(
-                f"line {number} of {what} is not one word of at most {_LONGEST_WORD} characters: "
-                "give one word a line; a line that starts with # is a comment"
-            )
+            where += f" one word of at most {_LONGEST_WORD} characters"
+            raise DataError(f"{where}: give one word a line; a line that starts with # is a comment")
         words.add(word)
     return frozenset(words)
