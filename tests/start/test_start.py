@@ -12,7 +12,7 @@ from publius.errors import DataError, UsageError
 from publius.start import steps
 from publius.start.answers import Answers
 from publius.start.questions import filled, open_questions
-from publius.summaries.accuracy import expected
+from publius.summaries.summary import expected
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ from made_collection import Keywords, Letters, made_rows
 
 from publius.errors import PolicyError, UsageError
 from publius.noise.randomness import RunKey, seeded_rng
-from publius.summaries.accuracy import expected, too_few
-from publius.summaries.summary import Summary
+from publius.summaries.summary import Summary, expected, too_few
 from publius.summaries.tables import NoisyTable
 from publius.summaries.told import LIKE_ALL, TOO_FEW, Told
 
@@ -179,7 +178,8 @@ def test_no_count_is_beyond_all_authors(subjects):
     assert not Told(of, 5, {"subjects": NoisyTable(np.array([4, 0, -9, 3, 1]), of.noise("subjects"), 5)}).subjects
 
 
-def test_words_of_a_group_are_of_what_stands_out_in_it(topics, subjects, rows):
+def test_words_of_a_group_are_of_what_stands_out_in_it(topics, subjects):
+    rows = made_rows(weights=(1, 6, 2, 1))
     told = summary(topics, subjects, epsilon=8)(*columns(rows))
     north, south, other = told.words_by_group.values()
     assert north.split()[0] == "bus"

@@ -108,7 +108,7 @@ def summarize(
 
 
 def _say_accuracy(summary: Summary, *, json: bool) -> None:
-    from publius.summaries.accuracy import expected
+    from publius.summaries.summary import expected
 
     found = expected(summary)
     if json:

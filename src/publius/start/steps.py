@@ -107,8 +107,7 @@ def _look(answers: Answers, corpus: Corpus, known: Known, said: Said) -> None:
 
 def beforehand(summary: Summary) -> list[str]:
     """How many documents a count needs to be seen, and what would need fewer: public numbers, before anything is spent."""
-    from publius.summaries.accuracy import expected
-    from publius.summaries.summary import Summary
+    from publius.summaries.summary import Summary, expected
     from publius.summaries.tables import shares_of
 
     grouped, c = summary.groups.size > 1, summary.documents_per_author

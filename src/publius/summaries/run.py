@@ -23,11 +23,10 @@ from publius.releases.draft import Draft
 from publius.releases.manifest import ClassifierFacts, PublicInput, SummaryManifest
 from publius.releases.register import whole
 from publius.settings import Reading
-from publius.summaries.accuracy import too_few
 from publius.summaries.counting import NEAR
 from publius.summaries.folder import NOISY, fill_folder
 from publius.summaries.novelty import Sample
-from publius.summaries.summary import Summary
+from publius.summaries.summary import Summary, too_few
 from publius.summaries.told import Earlier, Told
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, final
@@ -17,11 +18,10 @@ from publius.files.pool import mapped
 from publius.files.progress import stage
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import Generator, RunKey
-from publius.summaries.accuracy import too_few
 from publius.summaries.contributions import MOST_A_PERSON, MOST_STATEMENTS, check_number
 from publius.summaries.counting import BATCH, Cells, Collected, Counted, Statements, count_batch
 from publius.summaries.groups import Groups
-from publius.summaries.tables import NoisyTable, Shares, Table, exact_share, histogram, noisy_table, shares_of
+from publius.summaries.tables import LEVEL, NoisyTable, Shares, Table, exact_share, histogram, noisy_table, shares_of
 
 if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
     from publius.summaries.told import Told
 
+FEW: Final = "every count would be noise"
 OWN_KEYS: Final = ("about", "bag")
 """Fields of a summary's made-up rows, which no field of --by may be called."""
 
@@ -239,3 +240,51 @@ def check_authors(corpus: Corpus) -> None:
             "a summary protects authors: name their column with --author-field. "
             f"Columns: {', '.join(corpus.columns) or 'none'}. (id: each document is its own author)"
         )
+
+
+# How large a count can be told from none: public, before anything is read, drawn or spent ----------------------
+
+
+@final
+@dataclass(frozen=True)
+class Expected:
+    """The precision that a table will have.
+
+    Attributes:
+        table: its name.
+        cells: how many counts it has.
+        epsilon: its share.
+        scale: of the noise in each count.
+        within: each true count lies within so much of the noisy one, all together with 95 %.
+        told: the smallest true count that is told from none, all together, with about 95 %.
+    """
+
+    table: Table
+    cells: int
+    epsilon: float
+    scale: float
+    within: int
+    told: int
+
+
+def expected(summary: Summary) -> list[Expected]:
+    """The precision of each table, from epsilon, its shares, cells and contribution bounds alone."""
+    found = []
+    for name, shape in summary.shapes.items():
+        noise, cells = summary.noise(name), math.prod(shape)
+        within = noise.half_width(LEVEL, cells=cells)
+        epsilon = summary.epsilon * summary.shares[name]
+        found.append(Expected(name, cells, float(epsilon), float(noise.scale), within, 2 * within + 1))
+    return found
+
+
+def too_few(summary: Summary, authors: int) -> str | None:
+    """Why no count of so many authors could be told from none, though all of them were in one cell; None where it could.
+
+    Only the number of authors is used, which is public.
+    """
+    most = {"statements": authors}
+    if any(each.told <= most.get(each.table, authors * summary.documents_per_author) for each in expected(summary)):
+        return None
+    who = "1 author is" if authors == 1 else f"{authors:,} authors are"
+    return f"{who} too few at epsilon {float(summary.epsilon):g}: {FEW}"
