@@ -12,16 +12,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import (
-    Document,
-    NoTextColumnError,
-    Plan,
-    Tally,
-    check_columns,
-    said,
-    text_column,
-    text_of,
-)
+from publius.documents.document import Document, NoTextColumnError, Plan, Tally, check_columns, said, text_column
 from publius.documents.sources import Source, tables_of
 from publius.documents.tables import Chunk, Table
 from publius.errors import DataError
@@ -116,9 +107,7 @@ class Corpus:
         tally = Tally()
         for batch in self._batches(500, tally):
             for values in batch.chunk.values(batch.plan, tally):
-                text = text_of(values[0], tally)
-                batch.plan.count_quotes(text, tally)
-                yield text, values[2]
+                yield batch.plan.given(values, tally), values[2]
         self._tally = tally
 
     def batches(self, size: int = 1000) -> Iterator[Batch]:

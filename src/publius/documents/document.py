@@ -63,9 +63,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     def document(self, row: int, values: Sequence[Any], tally: Tally | None = None) -> Document:
         """The document of these values of `names`."""
-        text = text_of(values[0], tally)
-        if tally is not None:
-            self.count_quotes(text, tally)
+        text = self.given(values, tally)
         author = str(row) if self.own else said(values[2])
         author = None if author is None or not author.strip() else author
         return Document(
@@ -73,10 +71,12 @@ class Plan(msgspec.Struct, frozen=True):
             author=author, fields=dict(zip(self.fields, values[3:], strict=True)) if self.fields else {},
         )  # fmt: skip
 
-    def count_quotes(self, text: str, tally: Tally) -> None:
-        """Count a text of which words of others are left out."""
-        if not (self.raw or self.keep_quotes) and quotes(text):
+    def given(self, values: Sequence[Any], tally: Tally | None) -> str:
+        """The text as it stands, counted where words of others will be left out."""
+        text = text_of(values[0], tally)
+        if tally is not None and not (self.raw or self.keep_quotes) and quotes(text):
             tally[QUOTED] += 1
+        return text
 
 
 def text_of(value: Any, tally: Tally | None = None) -> str:
