@@ -124,6 +124,47 @@ def test_threads_change_nothing(monkeypatch):
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize(("kind", "n"), CASES)
+@pytest.mark.parametrize("metric", [Euclidean(), Manhattan(), NamelessManhattan()], ids=lambda m: m.name)
+def test_pairs_that_are_passed_over_change_no_constant(kind, n, metric):
+    """With the same distances as if they were two metrics all pairs are looked at."""
+    words = vocabulary(kind, n, 300)
+    weights = 1 + seeded_rng(5).random(300)
+    for scale in (0.3, 2.0, 9.0):
+        few = Shape(words, metric, weights / weights.sum()).law
+        whole = exact.certify(exact.Law(few.outer, few.weights, few.outer), scale)
+        found = exact.certify(few, scale)
+        assert found.epsilon == pytest.approx(whole.epsilon, rel=1e-9)
+        assert found.smallest_distance == pytest.approx(whole.smallest_distance, rel=1e-9)
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+def test_ties_change_no_constant(levels):
+    """The corners of a cube, and its middles: sums and distances of many points are the same."""
+    grid = np.stack(np.meshgrid(*[np.arange(levels)] * (9 if levels == 2 else 5)), axis=-1)
+    outer = VocabularyDistances(grid.reshape(-1, grid.shape[-1]).astype(np.float64), Euclidean())
+    laws = [exact.Law(outer, np.ones(outer.size), inner) for inner in (None, outer)]
+    few, whole = (exact.certify(law, 1.1) for law in laws)
+    assert few.epsilon == pytest.approx(whole.epsilon, rel=1e-9)
+    assert few.smallest_distance == whole.smallest_distance
+
+
+def test_most_pairs_are_passed_over(monkeypatch):
+    """Of points in a cloud and one in its neighbourhood alone: else the order of heights would be for nothing."""
+    vectors = seeded_rng(8).standard_normal((2000, 40))
+    vectors[::50] *= 0.3
+    looked_at, fast = [], VocabularyDistances.fast
+
+    def counted(self, rows, columns):
+        result = fast(self, rows, columns)
+        looked_at.append(result.size)
+        return result
+
+    monkeypatch.setattr(VocabularyDistances, "fast", counted)
+    exact.certify(exact.Law(VocabularyDistances(vectors, Euclidean()), np.ones(2000)), 2.0)
+    assert sum(looked_at) < (0.5 + 0.25) * 2000**2  # sums take half of all, as do all pairs
+
+
 def test_fast_distances_keep_their_error_bound():
     base = seeded_rng(9).standard_normal((200, 30))
     vectors = np.concatenate([base, base + 1e-5 * seeded_rng(10).standard_normal((200, 30)), 1e3 + base])

@@ -15,9 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, PolicyError
@@ -59,6 +60,11 @@ class Law:
         object.__setattr__(self, "weights", weights / weights.sum())
 
     @property
+    def plain(self) -> bool:
+        """Whether there is one metric and no truncation: s d(x, x') is the same share of every slope."""
+        return self.inner is None and self.truncation == math.inf
+
+    @property
     def delta(self) -> VocabularyDistances:
         """The distances inside the exponent."""
         return self.inner if self.inner is not None else self.outer
@@ -98,39 +104,67 @@ def _certify(law: Law, scale: float, which: str = "") -> tuple[Constant, Pairs]:
     """The constant, and the steepest pairs by differences."""
     if law.outer.size < 2:
         raise DataError(ONE_POINT)
+    nearest = np.empty(law.outer.size)
     with stage(f"Certifying the mechanism{which}: sums over all words"):
-        normalizers = sweep.weighted_sums(law.delta, scale, law.weights, cap=law.truncation / scale)
+        normalizers = sweep.weighted_sums(
+            law.delta, scale, law.weights, cap=law.truncation / scale, nearest=nearest if law.plain else None
+        )
+    heights = np.log(normalizers)
+    by_height: tuple[Any, ...] = ()
+    if law.plain and nearest.min() > 0:
+        order = np.argsort(heights, kind="stable")
+        could = np.maximum(heights - heights[order[0]], heights[order[-1]] - heights) / nearest
+        by_height = order, _needed(law, scale, heights, nearest), np.argsort(-could, kind="stable")[:16]
     with stage(f"Certifying the mechanism{which}: all pairs of words"):
-        slopes = sweep.steepest_pairs(law.outer, law.inner, _bounds(law, scale, np.log(normalizers)))
+        slopes = sweep.steepest_pairs(law.outer, law.inner, _bounds(law, scale, heights), *by_height)
     pairs = Pairs(law, slopes.pairs, normalizers)
     values = pairs.slopes(scale)
     value = max(float(values.max()), slopes.others)
     # The rounding of `Pairs.slopes`: distances, exponentials, sums of P terms, one division.
     relative = 16 * (law.delta.exact_error + law.outer.exact_error) + 2.0**-44
     epsilon = math.nextafter(value + relative * max(scale, value), math.inf)
-    return Constant(epsilon, scale, pairs.pair(int(values.argmax())), slopes.smallest_distance), pairs
+    smallest = float(nearest.min()) if law.plain else slopes.smallest_distance
+    return Constant(epsilon, scale, pairs.pair(int(values.argmax())), smallest), pairs
 
 
 def _bounds(law: Law, scale: float, heights: Float64Array) -> sweep.SlopeFunction:
     """Upper bounds of all pairs' slopes, ``heights`` ln Z: what a fast distance can be off is on the safe side."""
-    reach = 60 + math.log(law.outer.size * law.weights.max() / law.weights.min())
-    slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
-    doubt = 2 * (reach * law.delta.relative_error + law.outer.size * UNIT)
+    doubt, slack = _room(law)
     heights, doubt, scale, truncation = slack * heights, slack * doubt, slack * scale, slack * law.truncation
-    plain = law.inner is None and truncation == math.inf  # s d(x, x') is the same share of every slope
 
-    def bounds(far: Float64Array, near: Float64Array | None, rows: slice, columns: slice) -> Float64Array:
+    def bounds(far: Float64Array, near: Float64Array | None, rows: IndexArray, columns: IndexArray) -> Float64Array:
         ratios = np.subtract(heights[rows][:, None], heights[columns])
         np.abs(ratios, out=ratios)
         ratios += doubt
-        if not plain:
+        if not law.plain:
             ratios += np.minimum((far if near is None else near) * scale, truncation)
         ratios /= far
-        if plain:
+        if law.plain:
             ratios += scale
         return ratios
 
     return bounds
+
+
+def _room(law: Law) -> tuple[float, float]:
+    """What fast distances can be off: the doubt of a difference of ln Z, and the slack of a slope as a factor."""
+    reach = 60 + math.log(law.outer.size * law.weights.max() / law.weights.min())
+    slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
+    return 2 * (reach * law.delta.relative_error + law.outer.size * UNIT), slack
+
+
+def _needed(law: Law, scale: float, heights: Float64Array, nearest: Float64Array) -> sweep.Needed:
+    """Of points in the order of ``heights``: a slope is s + (their difference) / d, and d no less than to the nearest."""
+    doubt, slack = _room(law)
+    doubt = doubt + 2.0**-40 * (1 + float(np.abs(heights).max()))
+
+    def needed(rows: IndexArray, columns: IndexArray, least: float) -> NDArray[np.bool_]:
+        rise = (least / slack - scale) / slack  # a difference below rise * d - doubt is not enough
+        high, low = heights[columns], heights[rows]
+        enough: NDArray[np.bool_] = high >= (low + rise * nearest[rows]).min() - doubt
+        return np.asarray(enough & (high - rise * nearest[columns] >= low[0] - doubt))
+
+    return needed
 
 
 @final

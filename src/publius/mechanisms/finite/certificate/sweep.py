@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError
@@ -40,18 +41,25 @@ def _tile_rows(work: Callable[[slice, list[slice]], _Result], size: int) -> Iter
 
 
 def weighted_sums(
-    distances: VocabularyDistances, scale: float, weights: Float64Array, *, cap: float = np.inf
-) -> Float64Array:
+    distances: VocabularyDistances, scale: float, weights: Float64Array, *, cap: float = np.inf,
+    nearest: Float64Array | None = None,
+) -> Float64Array:  # fmt: skip
     """Sum over w of weights_w exp(-scale min(d(x, w), cap)) for every point x; shape (P,) or (P, m) as ``weights``.
 
     With positive weights this is the normalizing constant Z(x): no logarithm of sums is needed for safety,
     because the term of w = x is weights_x itself, and a term that underflows beside it is below 1e-300 of it.
+    ``nearest``, shape (P,), takes how far the nearest other point is.
     """
 
-    def tile_row(rows: slice, panels: list[slice]) -> tuple[int, Float64Array]:
+    def tile_row(rows: slice, panels: list[slice]) -> tuple[int, Float64Array, Float64Array]:
         sums = np.zeros((distances.size - rows.start, *weights.shape[1:]))
+        near = np.full(distances.size - rows.start, np.inf)
         for columns in panels:
             tile = distances.fast(rows, columns)
+            if nearest is not None:
+                apart = tile + np.diag(np.full(len(tile), np.inf)) if columns == rows else tile
+                for part, axis in ((near[: len(tile)], 1), (near[columns.start - rows.start :][: tile.shape[1]], 0)):
+                    np.minimum(part, apart.min(axis=axis), out=part)
             if cap < np.inf:
                 np.minimum(tile, cap, out=tile)
             tile *= -scale
@@ -59,11 +67,14 @@ def weighted_sums(
             sums[: kernel.shape[0]] += kernel @ weights[columns]
             if columns != rows:
                 sums[columns.start - rows.start : columns.stop - rows.start] += kernel.T @ weights[rows]
-        return rows.start, sums
+        return rows.start, sums, near
 
-    total = np.zeros(weights.shape)
-    for start, sums in _tile_rows(tile_row, distances.size):
+    total, closest = np.zeros(weights.shape), np.full(distances.size, np.inf)
+    for start, sums, near in _tile_rows(tile_row, distances.size):
         total[start:] += sums
+        np.minimum(closest[start:], near, out=closest[start:])
+    if nearest is not None:
+        nearest[:] = closest
     return total
 
 
@@ -83,21 +94,38 @@ class Slopes(NamedTuple):
     smallest_distance: float
 
 
-SlopeFunction = Callable[[Float64Array, Float64Array | None, slice, slice], Float64Array]
+SlopeFunction = Callable[[Float64Array, Float64Array | None, IndexArray, IndexArray], Float64Array]
 """Upper bounds of the slopes of a tile's pairs in their steeper direction, of outer distances, inner ones (None where they
 are the same), rows and columns. An infinite distance marks what is no pair, or one seen before."""
 
+Needed = Callable[[IndexArray, IndexArray, float], NDArray[np.bool_]]
+"""Which of the columns, that stand behind the rows, may have a slope of at least so much with one of them."""
 
-def steepest_pairs(outer: VocabularyDistances, inner: VocabularyDistances | None, slope: SlopeFunction) -> Slopes:
-    """The unordered pairs of points with the largest bound by ``slope``; ``inner`` None where it is ``outer``."""
+
+def steepest_pairs(
+    outer: VocabularyDistances, inner: VocabularyDistances | None, slope: SlopeFunction,
+    order: IndexArray | None = None, needed: Needed | None = None, promising: IndexArray | None = None,
+) -> Slopes:  # fmt: skip
+    """The unordered pairs of points with the largest bound by ``slope``; ``inner`` None where it is ``outer``.
+
+    Points are gone through in ``order``, and the pairs that are not ``needed`` are passed over: the more of them, the
+    steeper the pairs of ``promising`` points are, which are looked at first.
+    """
+    order = np.arange(outer.size) if order is None else order
     best = [0.0]  # shared by the threads and only ever raised: a stale value costs time and nothing else
 
-    def tile_row(rows: slice, panels: list[slice]) -> Slopes:
-        found = []
-        for columns in panels:
+    def tile_row(at: slice, panels: list[slice]) -> Slopes:
+        rows, threshold = order[at], best[0] * (1 - _WINDOW)
+        found = [Slopes(np.empty((0, 2), np.int64), np.empty(0), threshold if needed else 0.0, np.inf)]
+        for panel in panels:
+            columns = order[panel]
+            if needed and panel != at:
+                columns = columns[needed(rows, columns, threshold)]
+            if not len(columns):
+                continue
             far = outer.fast(rows, columns)
             near = None if inner is None else inner.fast(rows, columns)
-            if columns == rows:
+            if panel == at:
                 far[np.tril_indices(len(far))] = np.inf
             apart = float(far.min())
             if not apart > 0:
@@ -105,16 +133,20 @@ def steepest_pairs(outer: VocabularyDistances, inner: VocabularyDistances | None
                     "two different points are at distance 0, and no constant bounds their ratio: use another metric"
                 )
             bounds = slope(far, near, rows, columns)
-            if columns == rows:
+            if panel == at:
                 bounds[np.tril_indices(len(far))] = 0.0
             most = float(bounds.max())
             best[0] = max(best[0], most)
             threshold = best[0] * (1 - _WINDOW)
             i, j = np.nonzero(bounds >= threshold) if most >= threshold else np.empty((2, 0), np.int64)
-            pairs = np.stack([i + rows.start, j + columns.start], axis=1)
+            pairs = np.sort(np.stack([rows[i], columns[j]], axis=1), axis=1)
             found.append(_kept(Slopes(pairs, bounds[i, j], threshold, apart)))
         return _kept(*found)
 
+    if promising is not None:
+        far = outer.fast(promising, order)
+        far[promising[:, None] == order] = np.inf
+        best[0] = float(slope(far, None, promising, order).max()) * (1 - _WINDOW)
     return _kept(*_tile_rows(tile_row, outer.size))
 
 
