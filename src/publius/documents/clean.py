@@ -32,6 +32,7 @@ PLACEHOLDER: Final = re.compile(rf"{_BRACKETED}|\bX{{3,}}\b|\u2588{{2,}}")
 _IN_BRACKETS: Final = re.compile(_BRACKETED)  # each begins with a bracket, so it is found quickly
 # What quotes another person, as mail programs, forums and trackers write it, and words of which such a text has one.
 _SUBJECT: Final = ("Subject", "Betreff", "Objet", "Asunto", "Oggetto", "Onderwerp", "Assunto", "Ämne", "Temat")
+_SUBJECT_LINE: Final = re.compile(rf"\n[ \t*_>]*(?:{'|'.join(_SUBJECT)})")
 _WROTE: Final = ("wrote", "schrieb", "a écrit", "escribió", "ha scritto", "schreef", "escreveu")
 _QUOTED: Final = tuple(
     (signs, re.compile(pattern, re.MULTILINE))
@@ -81,7 +82,7 @@ def clean(text: str, *, keep_quotes: bool = False) -> str:
         text = unescaped(text)
     elif "&" in text and ";" in text:
         text = unescaped(text)
-    if may_quote:
+    if may_quote and _may_quote(text):
         for signs, pattern in _QUOTED:
             if any(sign in text for sign in signs):
                 text = pattern.sub("", text)
@@ -99,7 +100,7 @@ def clean(text: str, *, keep_quotes: bool = False) -> str:
 def _may_quote(text: str) -> bool:
     if ">" in text or "--" in text or "&gt;" in text or "quote" in text or "QUOTE" in text or "bq. " in text:
         return True
-    return "\n" in text and any(sign in text for sign in _SUBJECT)
+    return _SUBJECT_LINE.search(text) is not None
 
 
 def _without_nested(text: str) -> str:

@@ -18,14 +18,6 @@ from publius.errors import CancelledError
 T = TypeVar("T")
 
 
-Advance = Callable[[int], object]
-"""Hears how many more are done."""
-
-
-def unheard(*told: object) -> None:
-    """`Advance` where nobody waits."""
-
-
 @final
 class Watch:
     """Follows one piece of work and can stop it; another thread may look at it and stop it."""
