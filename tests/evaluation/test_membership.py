@@ -1,5 +1,6 @@
 """Who is in a summary: the best attacker stays below what the promise allows, and comes near it."""
 
+import json
 import math
 
 import pytest
@@ -32,3 +33,21 @@ def test_one_author_cannot_be_attacked():
     summary = Summary(Values(["tea", "coffee"]), epsilon=1, shares={"topics": 1})
     with pytest.raises(DataError, match="two authors"):
         membership(summary, ["tea"], ["a"], [{}])
+
+
+def test_from_a_release_with_the_usual_shares_to_a_report(run, tmp_path):
+    """The usual shares are no decimals (2/15, 1/3, 1/5), and manifests round them up, and an epsilon of 0.3, too."""
+    rows = [
+        {"text": f"The {'teachers' if n % 2 else 'roads'} are tired and old.", "author": f"a{n}", "place": "ab"[n % 2]}
+        for n in range(60)
+    ]
+    source, made = tmp_path / "in.jsonl", tmp_path / "made"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = ("--by", "place=a,b", "--ask", "Roads are bad.", "--epsilon", "0.3", "--force")
+    code, _, err = run("summarize", source, "--author-field", "author", *asked, "--output", made)
+    assert code == 0, err
+    code, said, err = run("evaluate", source, "--summary", made, "--output", tmp_path / "out")
+    assert code == 0, err
+    assert "of 500 attacks" in said
+    assert "the promise allows 57.4%" in said
+    assert (tmp_path / "out" / "report.html").exists()

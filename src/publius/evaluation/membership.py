@@ -172,11 +172,14 @@ def _summary_of(manifest: SummaryManifest) -> Summary:
     classifier = None if manifest.classifier is None else load_classifier(manifest.classifier.name)
     if classifier is not None and manifest.classifier is not None and classifier.sha256 != manifest.classifier.sha256:
         raise DataError("The classifier of this name is not the one that the summary was made with.")
-    epsilon = Fraction(manifest.epsilon)
-    shares = {name: Fraction(share) / epsilon for name, share in manifest.shares.items() if name != "statements"}
-    most = max(Fraction(1), sum(shares.values(), Fraction(0)))  # manifests round up
+
+    def exact(value: Fraction) -> Fraction:
+        """What was asked for, of at most twelve decimals: manifests round up, by less."""
+        return Fraction(math.floor(value * 10**12), 10**12)
+
+    epsilon = exact(Fraction(manifest.epsilon))
     return Summary(
         classifier, epsilon, documents_per_author=manifest.documents_per_author,
         by={name: labels[:-1] for name, labels in manifest.by.items()},
-        shares={name: share / most for name, share in shares.items()},
+        shares={name: exact(Fraction(each) / epsilon) for name, each in manifest.shares.items() if name != "statements"},
     )  # fmt: skip
