@@ -24,6 +24,7 @@ from publius.releases import draft
 from publius.releases.run import manifest_of, protect_corpus
 from publius.settings import Leaving, Reading, Run
 from publius.sklearn import BagPrivatizer, LabelPrivatizer
+from publius.summaries.run import summarize_corpus
 from publius.text.author_names import author_key
 from publius.web.server import token_for
 
@@ -221,13 +222,21 @@ def test_a_token_that_others_can_read_is_none(tmp_path):
         token_for(path)
 
 
-def test_no_page_says_a_smaller_epsilon(tmp_path):
-    (tmp_path / "a.txt").write_text("open")
-    protect_corpus(open_corpus(tmp_path / "a.txt"), _sure(5.0004), tmp_path / "out")
-    page = (tmp_path / "out" / "release.html").read_text()
-    assert "epsilon = 5.0004" in page
-    assert "--epsilon 5.0004" in page
-    assert not re.search(r"epsilon (= )?(5|25)(?!\.?\d)", page)
+def test_nothing_says_a_smaller_epsilon(tmp_path):
+    epsilon, lines = 17.00040001, [json.dumps({"text": "open", "who": f"w{at}"}) + "\n" for at in range(80)]
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    corpus = open_corpus(tmp_path / "a.jsonl", author_field="who")
+    protect_corpus(corpus, _sure(epsilon), tmp_path / "rows", documents_per_author=3)
+    asked = publius.Summary(epsilon=epsilon, subjects=publius.Values(["open", "closed"]))
+    summarize_corpus(corpus, asked, tmp_path / "before", workers=1)
+    summarize_corpus(corpus, asked, tmp_path / "after", compare=tmp_path / "before", workers=1)
+    for page in (*tmp_path.rglob("*.html"), *tmp_path.rglob("README.txt"), *tmp_path.rglob("manifest.json")):
+        said = page.read_text()
+        assert "17.0005" in said or page.suffix == ".json"
+        assert not re.findall(
+            r"(?:epsilon|Here it is|document,|earlier summary)[^.<]{0,40}\b(?:17|51)(?:\.00(?:04|1|12))?(?![\d.]*\d)",
+            said,
+        )
 
 
 CODE = """
@@ -346,3 +355,18 @@ def test_an_unpaid_draft_is_no_release(run, tmp_path):
     assert run("label", tmp_path / "a.csv", *asked, "--output", made)[0] == 0
     code, _, err = run("verify", made)
     assert (code, "no release yet" in err) == (65, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [('"epsilon"', '"epsilon": 0.5,\n  "epsilon"', 65), ("{", "{ ", 65), ('"documents": 2', '"documents": 3', 0)],
+)
+def test_verify_says_no_more_of_a_manifest_than_it_can_tell(run, tmp_path, old, new, code):
+    (tmp_path / "a.csv").write_text("status\nopen\nclosed\n")
+    asked = ("--field", "status", "--labels", "open,closed", "--epsilon", 5, "--output", tmp_path / "out")
+    assert run("label", tmp_path / "a.csv", *asked)[0] == 0
+    assert "as they were drawn" in run("verify", tmp_path / "out")[1]
+    manifest = tmp_path / "out" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(old, new, 1))
+    found, out, err = run("verify", tmp_path / "out")
+    assert (found, "drawn" in out) == (code, False), err

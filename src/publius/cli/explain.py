@@ -191,7 +191,7 @@ def _text(text: str, mechanism: Lifted) -> Answer:
 
 def _between(first: str, second: str, mechanism: Lifted, *, plan: bool) -> Answer:
     from publius.distances.earth_mover import transport_plan
-    from publius.privacy.promise import factor_text
+    from publius.privacy.promise import factor_text, rounded_up
     from publius.text.bag import Bag, words_of
 
     distance, vectors = mechanism.distance(first, second), mechanism.vocabulary
@@ -206,7 +206,8 @@ def _between(first: str, second: str, mechanism: Lifted, *, plan: bool) -> Answe
     def shown() -> None:
         console.say(
             f"Earth Mover's distance at most {distance:.6g} ({mechanism.guarantee.metric}, N = {mechanism.length}).\n"
-            f"Exponent {bound.exponent:.6g}: a bag is at most {factor_text(bound.exponent)} times as probable under one text."
+            f"Exponent {rounded_up(bound.exponent, 6)}: "
+            f"a bag is at most {factor_text(bound.exponent)} times as probable under one text."
         )
         if plan:
             rows = [(*list(move.values())[:2], f"{move['mass']:.4f}", f"{move['distance']:.4f}") for move in moves]

@@ -66,7 +66,8 @@ def verify(release: File, page: File | None = None, *, json: Json = False) -> in
     if json:
         console.as_json(asdict(found))
     else:
-        console.say(f"Whole: {found.files} files as they were drawn, nothing more.")
+        drawn = "as they were drawn" if found.here else "as its manifest names them"
+        console.say(f"Whole: {found.files} files {drawn}, nothing more.")
         if found.page is not None:
             console.say("The page is of this release." if found.page else "The page is of ANOTHER release.")
             console.say(
@@ -74,5 +75,8 @@ def verify(release: File, page: File | None = None, *, json: Json = False) -> in
                 else "The page was CHANGED, or is signed by hand: sign again." if found.here
                 else f"Compare what it says with the manifest: {found.promise}"
             )  # fmt: skip
-        console.say("Drawn by this installation." if found.here else "Not in the register of this installation.")
+        console.say(
+            "Drawn by this installation." if found.here
+            else "Not in the register of this installation: who wrote its manifest cannot be told."
+        )  # fmt: skip
     return 1 if False in (found.page, found.as_signed) else None

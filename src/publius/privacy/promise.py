@@ -60,9 +60,9 @@ def yardstick(manifest: Any) -> str:
             "Little protection against somebody who holds texts of these authors. This epsilon counts per word and "
             "distance: do not compare it with that of other releases."
         )
-    here = number(manifest.epsilon)
+    here = rounded_up(manifest.epsilon, 6)
     if manifest.author is not None and manifest.author.epsilon != manifest.epsilon:
-        here += f" per document, {number(manifest.author.epsilon)} per author"
+        here += f" per document, {rounded_up(manifest.author.epsilon, 6)} per author"
     return (
         "Epsilon up to 1 is usually called strong, 1 to 20 is in use, more may mean little (NIST SP 800-226). "
         f"Here it is {here}."

@@ -17,7 +17,7 @@ from typing import Final
 from publius.errors import DataError, PolicyError
 from publius.files import os_errors, private, read_bytes_limited, shown
 from publius.files.reading import files_sha256
-from publius.releases.manifest import Manifest, decoded
+from publius.releases.manifest import Manifest, decoded, encoded
 
 MANIFEST: Final = "manifest.json"
 RUNNING: Final = ".publius-run"
@@ -82,6 +82,8 @@ def whole(folder: str | os.PathLike[str]) -> tuple[Manifest, bytes]:
         raise DataError(f"{shown(folder)} is no release: name the folder that Publius wrote")
     content = read_bytes_limited(place / MANIFEST)
     manifest = decoded(content, shown(place / MANIFEST))
+    if encoded(manifest) != content:  # a key twice, other white space: another reader would find other numbers
+        raise DataError(f"{shown(place / MANIFEST)} is not as it was drawn: it was written again")
     found = digests(place)
     if found != manifest.files:
         wrong = sorted(name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name))

@@ -188,9 +188,9 @@ class Verified:
 
 
 def verify(release: AnyPath, page: AnyPath | None = None) -> Verified:
-    """Whether a folder holds exactly the files its manifest names, as they were drawn, and a page is of this release.
+    """Whether a folder holds exactly the files its manifest names, and a page is of this release.
 
-    `DataError` for a folder that was changed, and for a page that `sign` did not write.
+    `DataError` for a folder that shows a change, and for a page that `sign` did not write.
     """
     manifest, content = whole(release)
     same = None if page is None else _digest_on(page) == hashlib.sha256(content).hexdigest()
@@ -239,8 +239,8 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
     if not found:
         tried = ", ".join(f"{each:g}" for each in sorted({e.epsilon for e in attacks if e.epsilon is not None}))
         raise DataError(
-            f"{shown(folder)} has no attack on authors at epsilon {manifest.epsilon:g} (tried: {tried or 'none'}): "
-            f"publius evaluate --epsilon {manifest.epsilon:g}"
+            f"{shown(folder)} has no attack on authors at epsilon {manifest.epsilon!r} (tried: {tried or 'none'}): "
+            f"publius evaluate --epsilon {manifest.epsilon!r}"
         )
     found.sort(key=lambda each: -each.identified.share)
     parts = (("clear", "b"), ("identified", "a"), ("baseline", "c"))

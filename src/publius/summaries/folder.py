@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from publius.classifiers.classifier import OTHER
+from publius.classifiers.store import PARTS
 from publius.files import write_file
 from publius.noise.randomness import Generator
 from publius.pages.facts import command_of
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 NOISY: Final = "noisy.json"
 SYNTHETIC: Final = "synthetic.jsonl"
-CLASSIFIER: Final = "classifier"
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _KINDS: Final = ("clusters",)
 """Classifiers whose counts teach another one."""
@@ -55,7 +55,7 @@ def fill_folder(folder: Path, told: Told, manifest: SummaryManifest, *, syntheti
     if "statements" in told.tables:
         _table(folder / "statements.csv", ("statement", "authors", "low", "high"), told.statements)
     _write(folder / SYNTHETIC, (msgspec.json.encode(row) + b"\n" for row in told.synthetic(rng, synthetic)))
-    _classifiers(folder / CLASSIFIER, told)
+    _classifiers(folder / PARTS, told)
     facts = page_facts(told, manifest)
     write_page(folder / PAGE, _TEMPLATES / "summary.html", facts, mode=0o600)
     write_page(folder / READ_ME, _TEMPLATES / "summary.txt", facts, mode=0o600)
@@ -104,7 +104,7 @@ def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
     groups = told.groups if grouped else []
     return {
         "m": manifest, "kind": "summary", "warning": manifest.warning, "meaning": meaning(manifest),
-        "yardstick": yardstick(manifest) if manifest.private else None, "command": command_of(manifest),
+        "yardstick": yardstick(manifest), "command": command_of(manifest),
         "groups": groups, "fields": [each.name for each in told.summary.groups.fields],
         "words": told.words_by_group if grouped else {}, "grouped": grouped and "topics" in told.tables,
         "topics": told.topics, "subjects": told.subjects, "has_subjects": "subjects" in told.tables,

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, final
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from publius.files import AnyPath, read_bytes_limited, shown
 from publius.files.progress import stage
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import upward
-from publius.privacy.promise import promise
+from publius.privacy.promise import promise, rounded_up
 from publius.releases.draft import Draft
 from publius.releases.manifest import ClassifierFacts, PublicInput, SummaryManifest
 from publius.releases.register import whole
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
     from publius.documents.corpus import Corpus
     from publius.privacy.ledger import Ledger
-
-SEEDED: Final = "NOT PRIVATE: REPRODUCIBLE"
 
 
 @final
@@ -70,7 +68,6 @@ def summarize_corpus(
     force: bool = False,
     ledger: Ledger | None = None,
     workers: int | None = None,
-    seed: int | None = None,
     noted: bool = True,
 ) -> Result:
     """Write what the documents of ``corpus`` say into the new folder ``output``, whole or not at all.
@@ -85,7 +82,6 @@ def summarize_corpus(
         force: draw though every count would be noise; the page says so first.
         ledger: each author's account is debited by epsilon once, all or nothing, before anything leaves.
         workers: processes; None: one a CPU.
-        seed: of an experiment, which is no release.
         noted: whether the release is noted as made here.
 
     Raises `PolicyError` where the authors are too few, decided from their number and before the draw, and for a
@@ -95,41 +91,36 @@ def summarize_corpus(
         raise UsageError(
             "a summary costs epsilon, and this ledger counts exponents of words: make one with --unit epsilon"
         )
-    if seed is not None and ledger is not None:
-        raise UsageError("an experiment is no release, so no ledger is charged")
     digests = {*corpus.digests()}
     _refuse_training_file(summary, digests)
     earlier = None if compare is None else _earlier(Path(compare), summary, corpus, digests, reading, workers)
-    with Draft.open(output, ledger=ledger, seed=seed, noted=noted) as draft:
+    with Draft.open(output, ledger=ledger, noted=noted) as draft:
         if draft.placed is not None:
             if not isinstance(draft.placed, SummaryManifest):
                 raise UsageError("what was finished here is no summary: name a new folder")
             return Result(draft.placed, Path(output))
         found = summary.collect(corpus, draft.key, names=ledger is not None, workers=workers)
-        if not found.authors:
+        if not (authors := found.contributions.authors):
             raise DataError("no document names its author, so no promise would cover any: check --author-field")
-        few = too_few(summary, found.authors)
+        few = too_few(summary, authors)
         with stage("drawing"):
             told = summary.draw(found, draft.key.rng, force=force).compared(earlier)
-            warning = SEEDED if seed is not None else f"{few}." if few is not None else None
-            manifest = manifest_of(told, private=seed is None, warning=warning, forced=few is not None)
+            manifest = manifest_of(told, few)
             fill_folder(draft.folder, told, manifest, synthetic=synthetic, rng=draft.key.rng("summary/synthetic"))
         draft.charges = dict.fromkeys(found.names, summary.epsilon)
         complete = draft.finish(manifest)
     return Result(complete, Path(output), told, found.left_out, found.undeclared)
 
 
-def manifest_of(
-    told: Told, *, private: bool = True, warning: str | None = None, forced: bool = False
-) -> SummaryManifest:
+def manifest_of(told: Told, few: str | None = None) -> SummaryManifest:
     """The manifest, but for the digests of files: public, and the same whatever the documents say."""
     summary = told.summary
     given = summary.classifier if summary.classifier is not summary.subjects else None
     statements = len(summary.statements)
     made = SummaryManifest(
         publius_version=__version__,
-        private=private,
-        warning=warning,
+        private=True,
+        warning=few and f"{few}.",
         promise="",
         public=tuple(PublicInput(**each) for each in (*summary.public, *(told.earlier.public if told.earlier else ()))),
         epsilon=upward(summary.epsilon),
@@ -141,7 +132,7 @@ def manifest_of(
         statements=statements,
         statements_per_author=summary.statements_per_author if statements else None,
         near=NEAR if statements else None,
-        forced=forced,
+        forced=few is not None,
         classifier=None if given is None else _facts(given),
         subjects=None if summary.subjects is None else _facts(summary.subjects),
         compared_with=None if told.earlier is None else told.earlier.name,
@@ -177,8 +168,6 @@ def _earlier(
     manifest, written = whole(place)
     if not isinstance(manifest, SummaryManifest):
         raise UsageError(f"{shown(place)} is a release of another kind: name an earlier summary to compare with")
-    if not manifest.private:
-        raise PolicyError(f"{shown(place)} is NOT PRIVATE: it is nothing to compare with in a release")
     if manifest.documents_per_author != summary.documents_per_author:
         raise UsageError(
             f"{shown(place)} counts at most {manifest.documents_per_author} documents of an author: take the same "
@@ -186,7 +175,9 @@ def _earlier(
         )
     try:
         content = json.loads(read_bytes_limited(place / NOISY))
-        found = Told(summary, 0, {}).earlier_of(content, f"an earlier summary (epsilon {manifest.epsilon:g})")
+        found = Told(summary, 0, {}).earlier_of(
+            content, f"an earlier summary (epsilon {rounded_up(manifest.epsilon, 6)})"
+        )
     except (LookupError, ValueError, TypeError, ArithmeticError):
         raise DataError(f"{shown(place / NOISY)} is damaged, or of another version") from None
     return _comparable(replace(found, sha256=sha256(written).hexdigest()), shown(place))
