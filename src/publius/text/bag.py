@@ -61,15 +61,9 @@ class Bag:
 
     @classmethod
     def from_text(
-        cls,
-        text: str,
-        vocabulary: Vocabulary,
-        *,
-        length: int | None = None,
-        unknown: UnknownPolicy = TextSettings.unknown,
-        stop_words: str | StopWords = TextSettings.stop_words,
-        profile: str | None = None,
-    ) -> Bag:
+        cls, text: str, vocabulary: Vocabulary, *, length: int | None = None, profile: str | None = None,
+        unknown: UnknownPolicy = TextSettings.unknown, stop_words: str | StopWords = TextSettings.stop_words,
+    ) -> Bag:  # fmt: skip
         """The bag of the first ``length`` words of ``text``; of all of them without a length.
 
         ``vocabulary`` is an `Embeddings`, or anything that answers ``in`` if ``profile`` names the tokenizer. The other

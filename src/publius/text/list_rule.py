@@ -24,13 +24,9 @@ ENGLISH: Final = "en"
 
 
 def may_leave(
-    words_by_text: Iterable[Collection[str]],
-    authors: Sequence[str | None] | None = None,
-    *,
-    at_least: int = AUTHORS_AT_LEAST,
-    extra: Collection[str] = (),
-    languages: Sequence[str] = (ENGLISH,),
-) -> dict[str, int]:
+    words_by_text: Iterable[Collection[str]], authors: Sequence[str | None] | None = None, *,
+    at_least: int = AUTHORS_AT_LEAST, extra: Collection[str] = (), languages: Sequence[str] = (ENGLISH,),
+) -> dict[str, int]:  # fmt: skip
     """The words of public texts that may leave, most used first, each with how many authors use it.
 
     Args:
