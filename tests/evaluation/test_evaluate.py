@@ -9,6 +9,7 @@ import pytest
 from made_texts import authors_texts, rows
 
 from publius.evaluation.records import decoded
+from publius.privacy.promise import percent
 
 
 @pytest.fixture
@@ -41,8 +42,10 @@ def test_words_are_attacked_clear_and_protected(run, written, words, stored, tmp
     out = tmp_path / "out"
     code, said, err = run("evaluate", path, "--epsilon", "20,0.5,none", *FEW, "--output", out)
     assert (code, err) == (0, "")
-    assert said.strip().splitlines()[-1].startswith("At epsilon 20 the strongest attacker identifies")
-    found = results(out)
+    found, last = results(out), said.strip().splitlines()[-1]
+    holding = max(e.identified.value for e in found.attackers if e.epsilon == 20 and e.attacker == "worst-case")
+    assert last.startswith("At epsilon 20 the strongest attacker without the originals identifies")
+    assert f"; who holds them: {percent(holding)}; " in last  # who is on the same page with more
     stated = [found.facts[name] for name in ("metric", "unknown", "stop_words")]  # as manifests say it: sign compares
     assert stated == ["euclidean", "unk", "none"]
     assert {each.setting.epsilon for each in found.attackers} == {None, 20.0, 0.5}
@@ -178,6 +181,7 @@ def test_labels_are_closed_forms(run, written, classifier, tmp_path):
         assert each.exact
         assert each.identified.value <= each.ceiling + 1e-9
         assert {"originals", "texts"} & {*each.told} or each.attacker == "reader"
+        assert each.advantage.value >= -1e-9 or each.task == "topic"  # nobody attacks worse than by guessing
     assert {each.attacker for each in found.attackers} == {"label", "worst-case", "reader"}
     assert "picked from its row" in (out / "report.html").read_text()
 

@@ -1,11 +1,13 @@
 """PASS, FAIL, INCONCLUSIVE: one rule, by intervals, at a level divided by limits and settings."""
 
+import msgspec
 import numpy as np
 import pytest
 
 from publius.errors import UsageError
 from publius.evaluation.asked import Limits
 from publius.evaluation.records import CLEAR, Setting, attempt
+from publius.evaluation.statistics import Interval
 from publius.evaluation.verdict import judged, level_of, needed, overall, too_few
 from publius.noise.randomness import seeded_rng
 
@@ -38,6 +40,24 @@ def test_the_interval_decides(found, answer, reason):
 def test_clear_text_that_passes_shows_nothing():
     (verdict,) = judged([made(hits(1, 100), setting=CLEAR), made(hits(1, 100))], Limits(identified_at_most=0.1))
     assert (verdict.answer, verdict.reason) == ("INCONCLUSIVE", "clear-passes")
+
+
+def test_a_missed_topic_fails_whatever_clear_text_shows_of_authors():
+    limits = Limits(identified_at_most=0.1, topic_at_least=0.5)
+    own = [made(hits(1, 100)), made(hits(20, 100), task="topic")]
+    (verdict,) = judged([made(hits(1, 100), setting=CLEAR), *own], limits)
+    assert (verdict.answer, verdict.reason) == ("FAIL", "beyond")
+
+
+def test_a_check_says_its_level_and_the_figure_of_the_attempt():
+    limits = Limits(identified_at_most=0.2, advantage_at_most=0.2)
+    one = msgspec.structs.replace(made(hits(2, 100)), identified=Interval(0.0325, 0.01, 0.05))
+    (verdict,) = judged([CLEAR_HIT, one], limits)
+    assert {each.level for each in verdict.checks} == {verdict.level} == {0.025}
+    one = msgspec.structs.replace(
+        one, by_author=msgspec.structs.replace(one.by_author, identified=(0.0325000001,) * 100)
+    )
+    assert one.interval("identified", 0.05).value == 0.0325
 
 
 def test_every_limit_must_hold():

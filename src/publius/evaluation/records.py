@@ -111,7 +111,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         if what == "identified" and bool((sizes == 1).all()) and bool(np.isin(values, (0.0, 1.0)).all()):
             return clopper_pearson(round(float(values.sum())), len(values), level)
         places = np.repeat(np.arange(len(sizes)), sizes)
-        return grouped_mean(np.repeat(values, sizes), places, level, ends)
+        limits = grouped_mean(np.repeat(values, sizes), places, level, ends)
+        return Interval(getattr(self, what).value, limits.low, limits.high)
 
 
 def attempt(
@@ -141,13 +142,14 @@ def attempt(
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One limit against the figure that comes nearest to it, or lies farthest beyond."""
+    """One limit against the figure that comes nearest to it, or lies farthest beyond; ``level`` is its interval's."""
 
     limit: str
     value: float
     attacker: str
     found: Interval
     answer: Answer
+    level: float = LEVEL
 
 
 class Verdict(msgspec.Struct, frozen=True):

@@ -44,10 +44,15 @@ def headline(results: Results) -> str:
     if results.as_is:
         return f"As they are, the authors of {texts} are identified for {found}, where {anyway}"
     setting = "clear text" if named.setting == CLEAR else f"epsilon {named.epsilon:g}"
-    clear = named.clear is None or named.setting == CLEAR or f", {percent(named.clear.value)} unprotected"
+    clear = "" if named.clear is None or named.setting == CLEAR else f", {percent(named.clear.value)} unprotected"
+    holding = [
+        each.identified.value for each in results.attackers
+        if (each.setting, each.task, each.judged, named.judged) == (named.setting, "author", False, True)
+    ]  # fmt: skip
     return (
-        f"{f'{results.verdict}: at' if results.verdict else 'At'} {setting} the strongest attacker identifies the author "
-        f"for {found} of {texts}{'' if clear is True else clear}; {anyway}"
+        f"{f'{results.verdict}: at' if results.verdict else 'At'} {setting} the strongest attacker"
+        f"{' without the originals' if holding else ''} identifies the author for {found} of {texts}{clear}; "
+        f"{f'who holds them: {percent(max(holding))}; ' if holding else ''}{anyway}"
     )
 
 
@@ -193,7 +198,8 @@ def _decided(verdict: Verdict) -> str:
     if verdict.reason == "too-few":
         return _too_few(verdict)
     return "; ".join(
-        f"{each.attacker}: {each.limit.replace('_', ' ')} {percent(each.value)}, found {share(each.found)}"
+        f"{each.attacker}: {each.limit.replace('_', ' ')} {percent(each.value)}, found {share(each.found)}, "
+        f"{percent(1 - each.level)} interval"
         for each in verdict.checks
         if verdict.answer in (each.answer, "INCONCLUSIVE")
     )

@@ -1,9 +1,10 @@
 """One rule for verdicts: PASS, FAIL or INCONCLUSIVE, by intervals against the limits that were given (theory 13).
 
 PASS where every interval lies within its limit, FAIL where one lies beyond, INCONCLUSIVE otherwise, and where clear text
-would pass, too: a test that nothing can fail shows nothing. The level of every interval is 5 % divided by the number of limits
-and of settings tried on these texts; a FAIL picks the worst of several attackers, so there it is divided by their number as
-well. Held to the limits is every attacker that was tried but who holds the originals: his figure stands beside.
+would pass the limits on authors, too: a test that nothing can fail shows nothing. The level of every interval is 5 %
+divided by the number of limits and of settings tried on these texts; a FAIL picks the worst of several attackers, so there
+it is divided by their number as well. Held to the limits is every attacker that was tried but who holds the originals: his
+figure stands beside.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ FEWEST_AUTHORS: Final = 10
 """Authors below which nothing is judged: from as many on the intervals are shown to hold."""
 
 REASONS: Final = {
-    "within": "Every 95 % interval lies within its limit.",
+    "within": "Every interval lies within its limit.",
     "beyond": "An interval lies beyond its limit.",
     "between": "An interval lies on both sides of its limit.",
     "too-few": "Too few authors to show it.",
-    "clear-passes": "Unprotected text passes, too, so the test shows nothing.",
+    "clear-passes": "Unprotected text passes the limits on authors, too, so the test shows nothing of them.",
     "unmeasured": "What a limit is about was not measured.",
 }
 """What a verdict rests on, in one sentence each."""
@@ -93,12 +94,12 @@ def _answer(
     checks = _checks(own, limits, level)
     if len(checks) < len(limits.given):
         return "INCONCLUSIVE", "unmeasured", checks
+    if any(each.answer == "FAIL" for each in checks):
+        return "FAIL", "beyond", checks
     on_authors = replace(limits, topic_at_least=None)
     trivial = on_authors.given and all(each.answer == "PASS" for each in _checks(clear, on_authors, level))
     if trivial:
         return "INCONCLUSIVE", "clear-passes", checks
-    if any(each.answer == "FAIL" for each in checks):
-        return "FAIL", "beyond", checks
     if all(each.answer == "PASS" for each in checks):
         return "PASS", "within", checks
     return "INCONCLUSIVE", "between", checks
@@ -117,11 +118,12 @@ def _checks(attempts: Sequence[Attempt], limits: Limits, level: float) -> list[C
 
 def _check(name: str, share: float, asked: Sequence[Attempt], level: float) -> Check:
     what: Literal["identified", "advantage"] = "advantage" if name == "advantage_at_most" else "identified"
-    plain = [(each, each.interval(what, level)) for each in asked]
-    careful = [(each, each.interval(what, level / len(asked))) for each in asked]
+    plain, careful = (
+        [(each, each.interval(what, part), part) for each in asked] for part in (level, level / len(asked))
+    )
 
-    def check(pair: tuple[Attempt, Interval], answer: Answer) -> Check:
-        return Check(name, share, pair[0].name, pair[1], answer)
+    def check(found: tuple[Attempt, Interval, float], answer: Answer) -> Check:
+        return Check(name, share, found[0].name, found[1], answer, found[2])
 
     if name == "topic_at_least":  # one reader who gets so many right is enough, and was picked among several
         best = max(careful, key=lambda pair: pair[1].low)
