@@ -17,6 +17,7 @@ from hard_points import hard_points
 from publius.embeddings import byte_products, cuda_products, nearest
 from publius.embeddings.byte_products import ZERO
 from publius.embeddings.nearest import BYTES, DEVICE, SGEMM, NearestWords
+from publius.embeddings.shortlist import Workspace
 from publius.errors import MissingExtraError, PubliusError
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import seeded_rng
@@ -183,13 +184,17 @@ def any_library(request, use_bytes):
         pytest.importorskip("onnxruntime", reason="the extra onnxruntime is not installed")
 
 
+def workspace(short):
+    return Workspace(short._panels, short._vectors.shape[1], short._width)
+
+
 def test_the_bound_holds_and_is_not_far_off(any_library):
     """Every score against float64: within the bound of its word, and somewhere at least a twentieth of it."""
     vectors, points = words_and_points(1500, 40, 100)
     search = NearestWords(vectors, BYTES)
     short = search._shortlist
     scaled, _, _ = search._scaled_points(points)
-    memory = short.workspace()
+    memory = workspace(short)
     lost, length = memory.take(scaled)
     (scores,) = memory.scores(len(points))
     exact = vectors.astype(np.float64)[short._order] * search._scale
@@ -206,7 +211,7 @@ def test_few_words_are_left(any_library):
     vectors, points = words_and_points(1500, 40, 128)
     search = NearestWords(vectors, BYTES)
     scaled, _, _ = search._scaled_points(points)
-    found = search._shortlist._found(scaled, search._shortlist.workspace())
+    found = search._shortlist._found(scaled, workspace(search._shortlist))
     assert len(found) < 20 * len(points)
 
 
@@ -214,7 +219,7 @@ def test_few_words_are_left(any_library):
 def test_scores_not_below_the_level_of_their_row_are_found(any_library, count):
     """All of them and no other, what is not a number too, whatever the width; what stood there before tells nothing."""
     vectors, _ = words_and_points(1501, 40, 1)
-    memory = NearestWords(vectors, BYTES)._shortlist.workspace()
+    memory = workspace(NearestWords(vectors, BYTES)._shortlist)
     draw = np.random.default_rng(count)
     for share in (0.5, 0.001, 0):
         scores = draw.random((count, 1501), np.float32)

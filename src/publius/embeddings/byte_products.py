@@ -41,10 +41,6 @@ _SENDS_NOTHING: Final = ((1, 26), (1, 29))
 """Versions from the first and below the second; later ones report their use to their makers unless told not to."""
 
 
-Scores = Callable[[int], None]
-"""Computes the scores of a number of points, shape (count, columns), to the start of the memory that it is bound to."""
-
-
 def check_library(dimension: int) -> None:
     """`MissingExtraError` without the library, `PubliusError` where it cannot be asked for such products at all."""
     try:
@@ -154,8 +150,8 @@ class Panel:
             _model(words, scales, offsets), options, providers=["CPUExecutionProvider"]
         )
 
-    def bind(self, points: Points, scale: Float32Array, scores: Float32Array) -> Scores:
-        """For one thread: what computes the scores of ``points`` times ``scale`` into ``scores``."""
+    def bind(self, points: Points, scale: Float32Array, scores: Float32Array) -> Callable[[int], None]:
+        """For one thread: what computes the scores of so many ``points`` times ``scale`` to the start of ``scores``."""
         bound, last = self._session.io_binding(), [-1]
         bound.bind_input("scale", "cpu", 0, np.float32, (1,), scale.ctypes.data)
 

@@ -141,11 +141,6 @@ def _data_folder() -> Path:
     return home / "AppData" / "Local" if sys.platform == "win32" else home / ".local" / "share"
 
 
-def converted_folder(name: str) -> Path:
-    """Where packaged embeddings are kept once they are converted, beside the user's own."""
-    return home() / PACKAGED_FOLDER / check_name(name)
-
-
 def package_installed() -> bool:
     """Whether the vectors of the extra ``glove`` are there."""
     with suppress(MissingExtraError):

@@ -22,8 +22,9 @@ from publius.embeddings.admissible import LARGEST_DIMENSION, first_word_fault, v
 from publius.embeddings.catalogue import (
     DEFAULT,
     PACKAGED,
+    PACKAGED_FOLDER,
     check_name,
-    converted_folder,
+    home,
     in_own_store,
     is_stored,
     name_from,
@@ -192,7 +193,7 @@ class Embeddings:
         """The package's vectors, converted to a store at first use so that later they are mapped at once."""
         installed = glove_data().parents[1].glob(f"{PACKAGE.replace('-', '_')}-*.dist-info")
         version = next((each.stem.rpartition("-")[2] for each in installed), "0")  # importlib.metadata is slow to start
-        folder = converted_folder(f"{name}-{version}")
+        folder = home() / PACKAGED_FOLDER / f"{name}-{version}"
         if folder.is_dir():
             return cls.open(folder)
         words, vectors = package_content(PACKAGED[name])

@@ -92,7 +92,7 @@ class Shortlist:
 
     def of_a_thread(self) -> FewWords:
         """The search with memory of its own."""
-        memory = self.workspace()
+        memory = Workspace(self._panels, self._vectors.shape[1], self._width)
         return lambda points, rows, bounds: self.search(points, rows, bounds, memory)
 
     def search(
@@ -170,10 +170,6 @@ class Shortlist:
         best = np.zeros(count)
         best[owner[starts]] = np.maximum.reduceat(found["score"] - found["error"], starts)
         return np.asarray(found[~(found["score"] + found["error"] < best[owner])])
-
-    def workspace(self) -> Workspace:
-        """The memory that one thread needs."""
-        return Workspace(self._panels, self._vectors.shape[1], self._width)
 
 
 @final

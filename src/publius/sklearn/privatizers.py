@@ -106,7 +106,17 @@ class BagPrivatizer(_Privatizer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters and note what the columns are; nothing is learned from the documents."""
-        self.mechanism_ = self._made()
+        from publius.mechanisms.registry import make_kernel
+
+        if isinstance(self.mechanism, str):
+            given = self.embeddings
+            vectors = given if isinstance(given, Embeddings) else Embeddings.load(given)
+            kernel = make_kernel(
+                self.mechanism, vectors, epsilon=self.epsilon, metric=self.metric, parameters=self.parameters or {}
+            )
+            self.mechanism_ = Lifted(kernel, self.length, unknown=self.unknown, stop_words=self.stop_words)
+        else:
+            self.mechanism_ = self.mechanism
         check_release(self.mechanism_)
         self.released_ = tuple(self.mechanism_.vocabulary.vocabulary)
         self.columns_: list[str] | None = None
@@ -125,18 +135,6 @@ class BagPrivatizer(_Privatizer):
                 raise UsageError("fitted on texts, and a matrix has columns: fit on a matrix with the same columns")
             texts = texts_of_counts(counts, self.columns_, self.mechanism_.vocabulary, self.mechanism_.length)
         return self._protected(texts)
-
-    def _made(self) -> Lifted:
-        from publius.mechanisms.registry import make_kernel
-
-        if not isinstance(self.mechanism, str):
-            return self.mechanism
-        given = self.embeddings
-        vectors = given if isinstance(given, Embeddings) else Embeddings.load(given)
-        kernel = make_kernel(
-            self.mechanism, vectors, epsilon=self.epsilon, metric=self.metric, parameters=self.parameters or {}
-        )
-        return Lifted(kernel, self.length, unknown=self.unknown, stop_words=self.stop_words)
 
     def __sklearn_tags__(self) -> Any:
         """Counts in, too."""
