@@ -6,6 +6,7 @@ The options of commands stand in `publius.settings`; those of a mechanism in a d
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any, Literal, final, get_args, get_origin, get_type_hints
@@ -61,7 +62,9 @@ class Declared:
         choices = next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
         if choices and value is not None and value not in choices:
             raise UsageError(f"no {self.name} is called {value!r}: choose one of {', '.join(map(str, choices))}")
-        if type(value) in (int, float) and not self.option.allows(value):
+        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        wanted = value is not None and not choices and {int, float}.intersection(kinds)
+        if (number or wanted) and not (number and self.option.allows(float(value))):
             raise UsageError(f"{self.name} must be {self.option.bounds or 'a finite number'}, not {value!r}")
 
 

@@ -19,7 +19,8 @@ from publius.documents import office
 from publius.documents.clean import clean
 from publius.documents.corpus import open_corpus
 from publius.documents.document import LONGEST_TEXT
-from publius.errors import DataError, PolicyError, StorageError
+from publius.errors import DataError, PolicyError, StorageError, UsageError
+from publius.mechanisms.registry import make_kernel
 from publius.releases import draft
 from publius.releases.run import manifest_of, protect_corpus
 from publius.settings import Leaving, Reading, Run
@@ -100,6 +101,11 @@ _MAILS = {
     + "<p a='" * 50_000,
     "subject": "Subject: " + "=?a?q? " * 200_000 + "\n\nx",
     "sender": "From: " + "a" * 1_000_000 + "\n\nx",
+    "parameters": 'Content-Type: text/plain; a="' + '\\";' * 60_000 + "\n\nx",
+    "parameters of a part": "Content-Type: multipart/mixed; boundary=b\n\n--b\n"
+    + 'Content-Type: text/plain; a="'
+    + '\\";' * 60_000
+    + "\n\nx\n--b--\n",
 }
 
 
@@ -112,6 +118,21 @@ def test_no_mail_stops_a_mailbox_or_loses_its_sender(tmp_path, monkeypatch, mail
     found = [(each.author, each.text) for each in open_corpus(tmp_path / "a.mbox", author_field="from")]
     assert [found[0], found[2]] == [("a@post.example", "open"), ("c@post.example", "closed")]
     assert found[1][0] == "b@post.example"
+
+
+@pytest.mark.parametrize(
+    ("header", "author"),
+    [
+        (b"Ann Lee <Ann@x.org>", "ann@x.org"), (b"ann@x.org (Ann (Lee))", "ann@x.org"), (b"<ann@x.org>", "ann@x.org"),
+        (b'"victim@x.org" <ann@x.org>', "ann@x.org"), (b"victim@x.org <ann@x.org>", "ann@x.org"),
+        (b'"victim@x.org\\" <victim@x.org>" <ann@x.org>', "ann@x.org"), (b'"<victim@x.org> <ann@x.org>', None),
+        (b"(<victim@x.org>) ann@x.org", "ann@x.org"), (b"<victim@x.org>, ann@x.org", None), (b"Lee, Ann <ann@x.org>", "ann@x.org"),
+        (b"<ann@x.org>, <victim@x.org>", None), (b"ann at x.org", None), (b"<ann\xff@x.org>", "ann\xff@x.org"),
+    ],
+)  # fmt: skip
+def test_a_name_in_a_mail_makes_nobody_else_its_author(tmp_path, header, author):
+    (tmp_path / "a.eml").write_bytes(b"From: " + header + b"\nSubject: hello\n\nopen\n")
+    assert [each.author for each in open_corpus(tmp_path / "a.eml", author_field="from")] == [author or header.decode()]
 
 
 @pytest.mark.parametrize("quotes", ["standard", "none"])
@@ -328,6 +349,8 @@ def test_a_table_lets_neither_leave(more, tmp_path):
 def test_no_value_of_a_mapping_refuses_the_others(odd):
     mechanism = _sure()
     assert publius.protect_table({"text": [odd, "open"]}, mechanism).num_rows == 2
+    arrow = publius.protect_table({"text": pa.array([None, "open"]), "who": ["a", "b"]}, _sure(), ids="who")
+    assert arrow["label"].to_pylist() != ["None", "open"]
     told = publius.Summary(epsilon=20, subjects=publius.Values(["open"]))([odd, "open"] * 40, range(80))
     assert told.authors == 80
 
@@ -345,6 +368,13 @@ def test_no_column_of_texts_of_a_second_file_leaves(run, tmp_path):
     for first, second in (("a.csv", "b.csv"), ("b.csv", "a.csv")):
         code, _, err = run("label", tmp_path / first, tmp_path / second, *asked)
         assert (code, "canary" in err) == (77, False)
+
+
+@pytest.mark.parametrize("share", [np.float64(1.5), -2, math.nan, "x", "0.5"])
+def test_bounds_hold_for_every_kind_of_number(share):
+    toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
+    with pytest.raises(UsageError):
+        make_kernel("vickrey", toy, epsilon=1, parameters={"share": share})
 
 
 def test_an_unpaid_draft_is_no_release(run, tmp_path):

@@ -128,10 +128,12 @@ def as_arrow(table: Any, texts: Sequence[str | None] = ()) -> Any:
     if isinstance(table, pyarrow.Table):
         return table
     if isinstance(table, Mapping):
+        arrays = (pyarrow.Array, pyarrow.ChunkedArray)
         table = {
-            name: [text_of(each).encode("utf-8", "replace").decode() for each in column] if name in texts else column
+            name: [None if each is None else text_of(each).encode("utf-8", "replace").decode() for each in column]
+            if name in texts and not isinstance(column, arrays) else column
             for name, column in table.items()
-        }
+        }  # fmt: skip
     try:
         if isinstance(table, Mapping) or hasattr(table, "__arrow_c_stream__"):
             return pyarrow.table(table)

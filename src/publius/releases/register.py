@@ -76,7 +76,7 @@ def digests(folder: Path) -> dict[str, str]:
 def whole(folder: str | os.PathLike[str]) -> tuple[Manifest, bytes]:
     """The manifest of a release and its bytes; `DataError` unless the folder holds exactly the files that it names."""
     place = Path(folder)
-    if place.parent.name.endswith(RUNNING):
+    if place.resolve().parent.name.endswith(RUNNING):
         raise DataError(f"{shown(folder)} is no release yet: the run was interrupted before it was paid for and placed")
     if place.exists() and not (place / MANIFEST).is_file():
         raise DataError(f"{shown(folder)} is no release: name the folder that Publius wrote")
