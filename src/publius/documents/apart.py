@@ -36,6 +36,9 @@ _MARKUP: Final = re.compile(  # each alternative ends at what closes it, or at t
     r"""|</?([a-z][^\s/>]*)(?:[^>=]+|=\s*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))?)*+>?""",
     re.IGNORECASE | re.DOTALL,
 )
+_LONGEST_HEADER: Final = 2000  # characters; what parses one takes a time that grows with the square of its length
+_NO_ADDRESS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\([^()]*\)')  # names in quotes and comments
+_ADDRESS: Final = re.compile(r"[^<]*<\s*([^\s<>@]+@[^\s<>@]+)\s*>\s*|[^@]*?([^\s<>,;@]+@[^\s<>,;@]+)[^@]*")
 _WITHOUT_VALUE: Final = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f/>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 
 
@@ -138,11 +141,20 @@ def _read(path: Path, request: dict[str, Any], parser: type[email.parser.BytesPa
     with path.open("rb") as file:
         file.seek(start)
         data = file.read(min(stop - start, 2**27))
-    message = parser(policy=email.policy.compat32).parsebytes(data)
-    fields = {name.lower(): str(value)[:2000] for name, value in reversed([*message.raw_items()])}
-    address = re.search(r"[^\s<>,;\"]+@[^\s<>,;\"]+", fields.get("from", ""))
-    sender = address[0].lower() if address else _header(fields.get("from", ""))
+    message = parser(policy=_ShortHeaders()).parsebytes(data)
+    fields = {name.lower(): str(value) for name, value in reversed([*message.raw_items()])}
+    sender = fields.get("from", "")
+    address = _ADDRESS.fullmatch(_NO_ADDRESS.sub(" ", sender))  # of several none is the author's
+    sender = _header(address[1] or address[2]).lower() if address else _header(sender)
     return message, _header(fields.get("subject", "")), sender
+
+
+class _ShortHeaders(email.policy.Compat32):
+    """Cuts each header, those of parts too, before anything parses it."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_LONGEST_HEADER]
 
 
 def _body(message: Message) -> str:
