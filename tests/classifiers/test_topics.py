@@ -9,10 +9,11 @@ import pytest
 
 from public_posts import alone_and_beside, posts
 from publius.classifiers import load_classifier, stored_classifiers
-from publius.classifiers.accuracy import folds_of, groups_of, measured, wilson
+from publius.classifiers.accuracy import folds_of, groups_of, measured
 from publius.classifiers.store import remove, store
 from publius.classifiers.topics import TopicClassifier
 from publius.errors import DataError, UsageError
+from publius.noise.randomness import seeded_rng
 
 TEXTS, TOPICS, AUTHORS = posts()
 
@@ -133,13 +134,21 @@ def test_folds_keep_authors_together_and_look_at_no_text():
     assert len(set(groups_of([None, "", "a", "A "], 4))) == 3
 
 
-def test_the_interval_is_wilsons_and_wider_for_few_authors():
+def test_the_interval_is_exact_and_of_authors():
     right = np.array([1.0] * 80 + [0.0] * 20)
     alone = measured(right, ["x"] * 100, np.arange(100))
-    assert (round(alone["low"], 4), round(alone["high"], 4)) == (0.7112, 0.8666)  # Newcombe 1998
+    assert (round(alone["low"], 4), round(alone["high"], 4)) == (0.7082, 0.8733)  # Clopper and Pearson 1934
     together = measured(right, ["x"] * 100, np.arange(100) // 20)
     assert together["low"] < alone["low"]
-    assert wilson(1.0, 10) == pytest.approx((0.7225, 1.0), abs=1e-4)
+
+
+def test_the_interval_holds_where_one_author_in_twelve_is_never_right():
+    rng, missed = seeded_rng(5), 0
+    for _ in range(200):
+        chances = np.where(rng.random(12) < 1 / 12, 0.0, 0.9)
+        found = measured(np.repeat(chances, 20), ["x"] * 240, np.arange(240) // 20)
+        missed += not found["low"] <= 0.9 * 11 / 12 <= found["high"]
+    assert missed <= 18  # of 200 at 95 %; Wilson's with a design effect misses 66
 
 
 def test_answers_need_no_scikit_learn(topics, tmp_path):

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import beta
 
 from publius.errors import UsageError
-from publius.evaluation.statistics import author_mean, authors_needed, clopper_pearson
 from publius.noise.randomness import seeded_rng
+from publius.statistics import author_mean, authors_needed, clopper_pearson
 
 
 @pytest.mark.parametrize(("correct", "total", "level"), [(0, 12, 0.05), (3, 40, 0.05), (7, 7, 0.01), (50, 100, 0.2)])

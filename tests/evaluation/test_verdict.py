@@ -7,9 +7,9 @@ import pytest
 from publius.errors import UsageError
 from publius.evaluation.asked import Limits
 from publius.evaluation.records import CLEAR, Setting, attempt
-from publius.evaluation.statistics import Interval
 from publius.evaluation.verdict import judged, level_of, needed, overall, too_few
 from publius.noise.randomness import seeded_rng
+from publius.statistics import Interval
 
 SETTING = Setting("laplace", 10.0)
 

@@ -12,7 +12,7 @@ PACKAGE = ROOT / "src" / "publius"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 ROOMS = (
-    "errors arrays option settings files text documents embeddings distances noise classifiers privacy mechanisms pages "
+    "errors arrays option statistics settings files text documents embeddings distances noise classifiers privacy mechanisms pages "
     "releases summaries evaluation audit sklearn start web cli"
 ).split()
 """Bottom to top: a room imports from itself and from rooms before it."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
+from publius.statistics import author_mean
 from publius.text.author_names import author_key
 
 FOLDS: Final = 5
-_Z: Final = 1.959964
 
 
 def groups_of(authors: Sequence[Any] | None, size: int) -> IndexArray:
@@ -36,20 +35,8 @@ def folds_of(groups: IndexArray) -> IndexArray:
 def measured(right: Float64Array, labels: Sequence[str], groups: IndexArray) -> dict[str, Any]:
     """The share of right answers with its interval, and of each label; ``right`` is 0 or 1 for each text.
 
-    The interval is Wilson's, for as many texts as would be as uncertain as these are where authors wrote several.
+    Authors are what is sampled (`publius.statistics.author_mean`): texts of one are no independent trials.
     """
-    n, share = len(right), float(np.mean(right))
-    sums = np.bincount(np.unique(groups, return_inverse=True)[1], weights=right - share)
-    variance = share * (1 - share) * n
-    effective = n / max(1.0, float(np.sum(sums**2)) / variance) if variance > 0 else n
-    low, high = wilson(share, effective)
-    names = np.asarray(labels)
+    found, names = author_mean(right, groups.tolist()), np.asarray(labels)
     by_label = {str(label): float(right[names == label].mean()) for label in sorted(set(labels))}
-    return {"share": share, "low": low, "high": high, "texts": n, "by_label": by_label}
-
-
-def wilson(share: float, n: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of n trials."""
-    square = _Z**2 / n
-    centre, half = share + square / 2, _Z * math.sqrt(share * (1 - share) / n + square / (4 * n))
-    return max(0.0, (centre - half) / (1 + square)), min(1.0, (centre + half) / (1 + square))
+    return {"share": found.value, "low": found.low, "high": found.high, "texts": len(right), "by_label": by_label}

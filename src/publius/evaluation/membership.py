@@ -21,9 +21,9 @@ from publius import __version__
 from publius.arrays import IndexArray
 from publius.errors import DataError
 from publius.evaluation.records import Results
-from publius.evaluation.statistics import clopper_pearson
 from publius.files.progress import counted, stage
 from publius.noise.randomness import RunKey
+from publius.statistics import clopper_pearson
 
 if TYPE_CHECKING:
     from publius.evaluation.evaluate import Public

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from publius.evaluation.statistics import LEVEL, Interval, author_mean, clopper_pearson, grouped_mean
+from publius.statistics import LEVEL, Interval, author_mean, clopper_pearson, grouped_mean
 
 Task = Literal["author", "topic"]
 Answer = Literal["PASS", "FAIL", "INCONCLUSIVE"]

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from publius.evaluation.asked import Limits
 from publius.evaluation.records import CLEAR, Answer, Attempt, Check, Setting, Verdict
-from publius.evaluation.statistics import LEVEL, Interval, authors_needed
+from publius.statistics import LEVEL, Interval, authors_needed
 
 EXIT_CODES: Final[Mapping[Answer, int]] = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}
 FEWEST_AUTHORS: Final = 10
