@@ -261,12 +261,14 @@ def test_nothing_says_a_smaller_epsilon(tmp_path):
 
 
 CODE = """
-import sys
+import logging, sys
+logging.basicConfig()
 class Loud:
     labels = ["a", "b"]
     def __call__(self, text):
         print("HEARD", text)
         print("HEARD", text, file=sys.stderr)
+        logging.warning("HEARD %s", text)
         return "a"
 class Uneven:
     def encode(self, texts):

@@ -34,7 +34,8 @@ def object_at(name: str, *, working_folder: bool = False) -> Any:
     if not all(module.split(".")):
         raise UsageError(f"{name} is not python:MODULE:NAME")
     try:
-        found = import_module(module)
+        with silent():  # so that no log that it opens has our streams
+            found = import_module(module)
     except ModuleNotFoundError as error:
         missing = str(error.name)
         if not f"{module}.".startswith(f"{missing}."):
