@@ -88,7 +88,7 @@ def column_names(estimator: Any, width: int, embeddings: Embeddings) -> list[str
     if names is None or len(names) != width or isinstance(names, str):
         raise UsageError(
             f"the matrix has {width:,} columns and it is not said which words they are: give "
-            "feature_names=vectorizer.get_feature_names_out()"
+            "feature_names=vectorizer.get_feature_names_out(), of a vectorizer that was given a public vocabulary"
         )
     return [str(name) for name in names]
 

@@ -80,8 +80,9 @@ class BagPrivatizer(_Privatizer):
         parameters: further parameters of the kernel, by name.
         unknown: unk or drop.
         stop_words: left out.
-        feature_names: the words of a matrix's columns. None: the names of a data frame's columns, or the vocabulary where
-            the width is the same; "vocabulary": its first words.
+        feature_names: the words of a matrix's columns, which are public: a vectorizer that was fitted on the private texts
+            lets other documents decide what of one is counted. None: the names of a data frame's columns, or the
+            vocabulary where the width is the same; "vocabulary": its first words.
         mechanism_: after fitting, the `publius.Lifted`; its ``guarantee`` is that of one call of ``transform``.
     """
 
