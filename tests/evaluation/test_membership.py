@@ -49,5 +49,5 @@ def test_from_a_release_with_the_usual_shares_to_a_report(run, tmp_path):
     code, said, err = run("evaluate", source, "--summary", made, "--output", tmp_path / "out")
     assert code == 0, err
     assert "of 500 attacks" in said
-    assert "the promise allows 57.4%" in said
+    assert "the promise allows 57.5 %" in said
     assert (tmp_path / "out" / "report.html").exists()

@@ -17,6 +17,7 @@ from publius.errors import PolicyError, PubliusError
 from publius.noise.randomness import RunKey
 from publius.releases import draft
 from publius.releases.register import digests, made_here
+from publius.releases.run import manifest_of
 from publius.settings import Leaving, Run
 from publius.summaries.run import summarize_corpus
 
@@ -216,6 +217,8 @@ def test_rule_10_the_order_is_independent_and_shuffling_is_said_without_ids_and_
     assert plain.manifest.shuffled.epsilon <= 0.9
     for name, leaving in (("ids", Leaving(ids=True)), ("kept", Leaving(keep=("year",)))):
         assert LABELS.run(source, tmp_path / name, mechanism, leaving=leaving).manifest.shuffled is None
+    two = manifest_of(mechanism, 3000, Leaving(), documents_per_author=2).shuffled
+    assert two.epsilon == publius.Shuffled(mechanism, 3000, 2).guarantee.epsilon > plain.manifest.shuffled.epsilon
     by_id = labels_of(tmp_path / "ids")
     order = RunKey(RunKey(bytes(range(32))).derive("order")).rng("").permutation(3000)
     assert labels_of(tmp_path / "plain") == [by_id[each] for each in np.argsort(order)]

@@ -16,10 +16,12 @@ from manifests import EXPERIMENT, MADE, labels_of, summary_of, table_of, values_
 from publius.pages.facts import command_of, facts_of
 from publius.pages.page import render, write_release_pages
 from publius.privacy.promise import (
+    between,
     factor_text,
     label_kept,
     meaning,
     on_average,
+    outward,
     percent,
     promise,
     rounded_up,
@@ -104,6 +106,16 @@ def test_a_real_row_is_shown_and_long_ones_are_cut(tmp_path):
     assert "… 2 more words" in facts_of(labels_of(3), row, None)["row"]
     assert json.loads(facts_of(labels_of(3), {"id": "1", "label": "x"}, None)["row"]) == {"id": "1", "label": "x"}
     assert len(facts_of(labels_of(3), {"id": "1", "text": "x" * 1000}, None)["row"]) < 100
+
+
+def test_limits_are_rounded_outward(tmp_path):
+    assert (between(0.2068, 0.4959), percent(0.4959, down=True)) == ("20 % to 50 %", "49 %")
+    assert outward(-0.3, 0.12, 1) == (-0.3, 0.2)
+    manifest = labels_of(3, documents=237)
+    table = [{"label": "a", "rows": 61, "low": 49, "high": 66}]  # 49 of 237 is 20.68 %
+    write_release_pages(tmp_path, manifest, row=None, table=table)
+    for name in ("release.html", "README.txt"):
+        assert "put 20 % to 28 % of documents" in (tmp_path / name).read_text()
 
 
 def test_what_authors_wrote_is_escaped(tmp_path):

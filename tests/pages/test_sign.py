@@ -50,7 +50,7 @@ def words(tmp_path):
 
 def evaluation(folder, **more):
     def interval(share):
-        return {"share": share, "low": share - 0.05, "high": share + 0.05}
+        return {"share": share, "low": round(share - 0.05, 9), "high": round(share + 0.05, 9)}
 
     def attack(name, found, epsilon=10.0, task="author"):
         return {

@@ -53,7 +53,9 @@ def test_shuffling_authors_and_what_leaves_unprotected():
             ids=True,
         )
     )
-    assert "epsilon = 0.6891 with delta = 0.000001" in said
+    assert "epsilon = 0.6891 per author with delta = 0.000001" in said
+    alone = promise(labels(shuffled=Pair(epsilon=0.6891, delta=1e-6)))  # nobody named authors
+    assert "epsilon = 0.6891 per document, of a person with one, with delta" in alone
     assert "Of each author at most 2 documents leave: epsilon 10" in said
     assert said.endswith("Not protected: the documents' own ids; the column 'year'.")
 

@@ -129,8 +129,10 @@ def _tell(made: dict[str, Any]) -> None:
 
 
 def _interval(accuracy: dict[str, Any]) -> str:
-    share, low, high = (100 * accuracy[each] for each in ("share", "low", "high"))
-    return f"{share:.1f} % (95 % CI {low:.1f} % to {high:.1f} %)"
+    from publius.privacy.promise import outward
+
+    low, high = outward(100 * accuracy["low"], 100 * accuracy["high"], 1)
+    return f"{100 * accuracy['share']:.1f} % (95 % CI {low:.1f} % to {high:.1f} %)"
 
 
 def _facts(made: Classifier) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from publius.errors import DataError
 from publius.evaluation.records import Results
 from publius.files.progress import counted, stage
 from publius.noise.randomness import RunKey
+from publius.privacy.promise import outward
 from publius.statistics import clopper_pearson
 
 if TYPE_CHECKING:
@@ -79,9 +80,10 @@ def membership(
     interval = clopper_pearson(math.floor(right), attacks)
     high = clopper_pearson(math.ceil(right), attacks).high
     at_most = 1 / (1 + math.exp(-float(summary.epsilon)))
+    shown, most = outward(100 * interval.low, 100 * high, 1), outward(0, 100 * at_most, 1)[1]
     said = (
         f"Who knows all other authors' documents tells which of two contents one author wrote in {right / attacks:.1%} of "
-        f"{attacks:,} attacks (95 % CI {interval.low:.1%} to {high:.1%}); the promise allows {at_most:.1%}, a coin has 50 %."
+        f"{attacks:,} attacks (95 % CI {shown[0]:g} % to {shown[1]:g} %); the promise allows {most:g} %, a coin has 50 %."
     )
     return Membership(attacks, right / attacks, interval.low, high, at_most, len(own), said)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from publius.evaluation.records import ABOUT, CLEAR, COLUMNS, TOLD, Attempt, Results, Setting, Verdict, encoded
 from publius.evaluation.verdict import REASONS
 from publius.files import AnyPath, new_folder, write_file
-from publius.privacy.promise import percent
+from publius.privacy.promise import between, outward, percent
 
 RESULTS: Final = "results.json"
 REPORT: Final = "report.html"
@@ -233,14 +233,13 @@ def paper_rows(results: Results) -> list[dict[str, Any]]:
     rows = []
     for setting in dict.fromkeys(each.setting for each in results.attackers):
         own = {each.attacker: each for each in results.attackers if each.setting == setting}
-        cells = [
-            {name: each.texts * getattr(each.identified, end)
-             for name, end in (("correct", "value"), ("low", "low"), ("high", "high"))}
-            for each in (own[column] for column in COLUMNS)
-        ]  # fmt: skip
+        cells = []
+        for each in (own[column] for column in COLUMNS):
+            low, high = outward(each.texts * each.identified.low, each.texts * each.identified.high, 1)
+            cells.append({"correct": each.texts * each.identified.value, "low": low, "high": high})
         rows.append({
             "epsilon": "none" if setting.epsilon is None else f"{setting.epsilon:g}", "exact": cells,
-            "cells": [{name: round(value, 1) for name, value in cell.items()} for cell in cells],
+            "cells": [cell | {"correct": round(cell["correct"], 1)} for cell in cells],
             "changed": results.facts["changed"][setting.name],
         })  # fmt: skip
     return rows
@@ -279,10 +278,11 @@ def table_tex(results: Results) -> str:
 
 
 def _tex(each: Any) -> str:
-    return f"{each.value:.3f} [{each.low:.3f}, {each.high:.3f}]"
+    low, high = outward(each.low, each.high, 3)
+    return f"{each.value:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def share(each: Any, *, plain: bool = False) -> str:
     """A share as a percentage with its 95 % interval."""
-    limits = "" if plain else f" ({percent(each.low)} to {percent(each.high)})"
+    limits = "" if plain else f" ({between(each.low, each.high)})"
     return f"{percent(each.value)}{limits}"

@@ -12,7 +12,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from publius.privacy.guarantee import posterior_at_most
-from publius.privacy.promise import label_kept, meaning, on_average, percent, rounded_up, word_pairs, yardstick
+from publius.privacy.promise import (
+    label_kept,
+    meaning,
+    on_average,
+    percent,
+    rounded_up,
+    shuffled_unit,
+    word_pairs,
+    yardstick,
+)
 
 CANDIDATES: Final = (2, 100, 1000)
 """How many texts an attacker holds, of which one is behind a row, in the picture of what epsilon means."""
@@ -92,7 +101,7 @@ def _of_labels(manifest: Any) -> dict[str, Any]:
         "released": released, "drawn_of": len(shares) if len(drawn) < len(shares) else 0,
         "best": half, "worst": _BARS - half,
         "unmeasured": [name for name in manifest.labels if accuracy and accuracy.by_label and name not in accuracy.by_label],
-        "declared": declared,
+        "declared": declared, "shuffled_unit": shuffled_unit(manifest),
     }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from publius.files import AnyPath, write_file
 from publius.pages.shown import at, columns, cut, decades, ticks
-from publius.privacy.promise import number, percent, rounded_up
+from publius.privacy.promise import between, number, outward, percent, rounded_up
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -85,7 +85,8 @@ def _environment(folder: Path) -> Environment:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     trusted = Markup(style)  # noqa: S704 - our own style sheet, which is no text of anybody
     made.globals.update(style=trusted, style_digest=digest, ticks=ticks, decades=decades, at=at, log10=math.log10)
-    made.filters.update(number=number, percent=percent, up=rounded_up, cut=cut, columns=columns, readme_row=_cells)
+    made.filters.update(number=number, percent=percent, between=between, outward=outward, up=rounded_up, cut=cut)
+    made.filters.update(columns=columns, readme_row=_cells)
     return made
 
 

@@ -105,11 +105,16 @@ def _of_labels(manifest: Any) -> list[str]:
     if manifest.shuffled is not None:
         said.append(
             "Rows have no ids and a secret order: for those who do not know which row is whose, "
-            f"epsilon = {rounded_up(manifest.shuffled.epsilon, 4)} with delta = "
+            f"epsilon = {rounded_up(manifest.shuffled.epsilon, 4)} {shuffled_unit(manifest)} with delta = "
             f"{rounded_up(manifest.shuffled.delta, 2)}, as long as what was drawn for others is not known from "
             "elsewhere."
         )
     return said + _of_author(manifest, "epsilon", epsilon)
+
+
+def shuffled_unit(manifest: Any) -> str:
+    """Whose what is stated of shuffling is."""
+    return "per author" if manifest.author else "per document, of a person with one,"
 
 
 def _of_words(manifest: Any) -> list[str]:
@@ -193,8 +198,28 @@ def rounded_up(value: float, digits: int = 3) -> str:
     return said.rstrip("0").rstrip(".") if "." in said else said
 
 
-def percent(share: float, *, up: bool = False) -> str:
-    """A share as a percentage, finer near 0 and 1; ``up`` for an upper limit, which is never rounded down.
+def outward(low: float, high: float, digits: int = 0) -> tuple[float, float]:
+    """Limits of at most so many decimals, rounded to the safe side: the lower one down, the upper one up.
+
+    >>> outward(20.68, 27.1), outward(-0.3, 0.12, 1)
+    ((20.0, 28.0), (-0.3, 0.2))
+    """
+    step = decimal.Decimal(1).scaleb(-digits)
+    down = decimal.Decimal(repr(float(low))).quantize(step, decimal.ROUND_FLOOR)
+    return float(down), float(decimal.Decimal(repr(float(high))).quantize(step, decimal.ROUND_CEILING))
+
+
+def between(low: float, high: float) -> str:
+    """Limits as percentages, rounded as in `outward`.
+
+    >>> between(0.2068, 0.326)
+    '20 % to 33 %'
+    """
+    return f"{percent(low, down=True)} to {percent(high, up=True)}"
+
+
+def percent(share: float, *, up: bool = False, down: bool = False) -> str:
+    """A share as a percentage, finer near 0 and 1; ``up`` for an upper limit, never rounded down, ``down`` for a lower one.
 
     >>> percent(0.1187), percent(0.99331, up=True), percent(0.001)
     ('12 %', '99.34 %', '0.1 %')
@@ -202,7 +227,7 @@ def percent(share: float, *, up: bool = False) -> str:
     near = min(abs(share), abs(1 - share))
     digits = 0 if near >= 0.1 else 1 if near >= 0.01 else 2 if near >= 0.0005 or near <= 0 else 3
     exact = decimal.Decimal(repr(float(share))) * 100
-    rounding = decimal.ROUND_CEILING if up else decimal.ROUND_HALF_EVEN
+    rounding = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR if down else decimal.ROUND_HALF_EVEN
     said = f"{exact.quantize(decimal.Decimal(1).scaleb(-digits), rounding):f}"
     return (said.rstrip("0").rstrip(".") if "." in said else said) + " %"
 

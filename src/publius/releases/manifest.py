@@ -104,7 +104,8 @@ class LabelManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag=
         kept: columns that leave unprotected.
         ids: whether the documents' own ids leave.
         bag: words of each bag drawn from the label's public words; None without bags.
-        shuffled: what holds for a document after shuffling; None where it says no more than 0.9 of epsilon.
+        shuffled: what holds for an author after shuffling, or for a document of a person with one where nobody named
+            authors; None where that is above 0.9 of what holds without.
         author: what holds for an author; None where nobody named a column of authors.
     """
 

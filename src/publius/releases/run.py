@@ -344,7 +344,7 @@ def manifest_of(
         accuracy = Accuracy(**accuracy) if isinstance(accuracy, Mapping) else accuracy
         shared |= {
             "classifier": ClassifierFacts(**classifier, accuracy=accuracy), "field": field,
-            "labels_after_texts": labels_after_texts, "shuffled": _shuffled(mechanism, documents, leaving),
+            "labels_after_texts": labels_after_texts, "shuffled": _shuffled(mechanism, documents, leaving, c or 1),
         }  # fmt: skip
         facts = {name: value for name, value in facts.items() if name in LabelManifest.__struct_fields__}
         made = LabelManifest(**facts | shared, author=_author(c, facts["epsilon"]))
@@ -354,15 +354,14 @@ def manifest_of(
     return msgspec.structs.replace(made, promise=promise(made))
 
 
-def _shuffled(mechanism: Mechanism, documents: int, leaving: Leaving) -> Pair | None:
-    """What holds for a document since rows have no ids and no order; None where that says little more than epsilon."""
+def _shuffled(mechanism: Mechanism, documents: int, leaving: Leaving, c: int) -> Pair | None:
+    """What holds for an author of c documents since rows have no ids and no order; None where c epsilon says nearly it."""
     if leaving.ids or leaving.keep or leaving.experiment or documents < 2:
         return None
     from publius.mechanisms.shuffled import Shuffled
 
-    found = Shuffled(mechanism, documents).guarantee
-    epsilon = mechanism.facts()["epsilon"]
-    if not 0 < found.epsilon <= _WORTH * epsilon:
+    found = Shuffled(mechanism, documents, min(c, documents)).guarantee
+    if not 0 < found.epsilon <= _WORTH * c * mechanism.facts()["epsilon"]:
         return None
     return Pair(epsilon=found.epsilon, delta=found.delta)
 

@@ -176,6 +176,7 @@ def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
     if answers.public is not None and answers.label_field is not None:
         from publius.classifiers.topics import TopicClassifier
         from publius.documents.corpus import open_corpus
+        from publius.privacy.promise import between
 
         reading = Reading(text_field=answers.text_field)
         columns = open_corpus(answers.public, reading).columns
@@ -191,7 +192,7 @@ def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
         made.save(folder.with_name("classifier"))
         right = made.accuracy
         said(f"{len(rows):,} public texts, {len(made.labels) - 1} labels: right for {right['share']:.0%} of them "
-             f"({right['low']:.0%} to {right['high']:.0%}).")  # fmt: skip
+             f"({between(right['low'], right['high'])}).")  # fmt: skip
         return made
     if answers.labels is None:
         raise UsageError("which labels? --labels A,B,C, or --public FILE with a column of labels")
