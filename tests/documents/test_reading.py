@@ -6,9 +6,10 @@ import pickle
 import pytest
 
 from publius.documents.corpus import open_corpus
-from publius.documents.document import LONGEST_TEXT, LOST
+from publius.documents.document import LOST
 from publius.errors import DataError, StorageError, UsageError
 from publius.settings import Reading
+from publius.text.normal_form import LONGEST_TEXT
 
 
 def texts(source, reading=Reading(), **fields):

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import sys
+import unicodedata
 
 import numpy as np
 import openpyxl
@@ -18,7 +19,6 @@ from publius.classifiers.encoder import load_encoder
 from publius.documents import office
 from publius.documents.clean import clean
 from publius.documents.corpus import open_corpus
-from publius.documents.document import LONGEST_TEXT
 from publius.errors import DataError, PolicyError, StorageError, UsageError
 from publius.mechanisms.registry import make_kernel
 from publius.releases import draft
@@ -27,12 +27,21 @@ from publius.settings import Leaving, Reading, Run
 from publius.sklearn import BagPrivatizer, LabelPrivatizer
 from publius.summaries.run import summarize_corpus
 from publius.text.author_names import author_key
+from publius.text.normal_form import LONGEST_TEXT, normal_form
 from publius.web.server import token_for
 
 
 @pytest.mark.parametrize("digits", ["9" * 5000, "x" + "f" * 5000, "0" * 5000 + "65", "x0041", "8364"])
 def test_no_entity_stops_a_release(digits):
     assert isinstance(clean(f"before &#{digits}; after"), str)
+
+
+@pytest.mark.parametrize("letter", ["\ufdfa", "\ufdfa\u0301", "\u3131\u314f", "\ufb01"])
+def test_no_letter_makes_a_text_longer_than_texts_are(monkeypatch, letter):
+    whole = unicodedata.normalize("NFKC", letter * 200_000)
+    assert normal_form("NFKC", letter * 200_000) == whole
+    monkeypatch.setattr("publius.text.normal_form.LONGEST_TEXT", 150_000)
+    assert clean(letter * 200_000) == whole[:150_000]
 
 
 def test_no_cell_of_an_author_makes_other_rows_headers(tmp_path):

@@ -11,9 +11,8 @@ import msgspec
 
 from publius.documents.clean import clean, quotes
 from publius.errors import DataError
+from publius.text.normal_form import LONGEST_TEXT
 
-LONGEST_TEXT: Final = 16 * 2**20
-"""Characters after which a text is cut, whoever wrote it."""
 LOST: Final = "texts with letters that an encoding lost (check --encoding)"
 QUOTED: Final = "texts that quote others, whose words are left out (--keep-quotes keeps them)"
 

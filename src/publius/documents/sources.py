@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from publius.documents.arrow import Arrow
-from publius.documents.document import LONGEST_TEXT
 from publius.documents.office import Office, Workbook
 from publius.documents.tables import (
     HEAD,
@@ -33,6 +32,7 @@ from publius.documents.tables import (
 from publius.errors import DataError, UsageError
 from publius.files.paths import os_errors, shown, usable
 from publius.settings import Reading
+from publius.text.normal_form import LONGEST_TEXT
 
 _STANDARD: Final = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 _NOT_READ: Final = {

@@ -21,10 +21,11 @@ from typing import Any, Final, TypeVar, final
 
 import msgspec
 
-from publius.documents.document import LONGEST_TEXT, Plan, Tally, columns_of, has_column, pick, said, together
+from publius.documents.document import Plan, Tally, columns_of, has_column, pick, said, together
 from publius.errors import DataError, UsageError, how_many
 from publius.files.reading import open_binary, read_bytes_limited
 from publius.settings import Reading
+from publius.text.normal_form import LONGEST_TEXT
 
 CHUNK_LIMIT: Final = 16 * 2**20  # bytes or characters after which a chunk is full, however few rows it has
 NULLS: Final = "rows with null characters, which are left out of them"

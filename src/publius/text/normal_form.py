@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import unicodedata
 from collections.abc import Iterator
-from typing import Literal
+from typing import Final, Literal
 
 import regex
 
@@ -21,21 +21,30 @@ _LONGEST_RUN = 30
 _MARK = rf"[[\p{{M}}\p{{Cn}}]--{_BREAK}]"
 _LONG_RUN = regex.compile(rf"(?V1)(?<!{_MARK}){_MARK}{{31,}}+")
 _TRACE_OF_ONE = regex.compile(r"[\p{M}\p{Cn}]{10}")
-# What joins no character before it under NFC, so that a text can be cut there.
+# What joins no character before it under any form, so that a text can be cut there.
 _STARTER = regex.compile(
-    rf"[^\p{{M}}\p{{Cn}}\p{{Hangul_Syllable_Type=V}}\p{{Hangul_Syllable_Type=T}}\U00016d40-\U00016d7f]|{_BREAK}"
+    r"[^\p{M}\p{Cn}\p{Hangul_Syllable_Type=V}\p{Hangul_Syllable_Type=T}\U00016d40-\U00016d7f"
+    rf"\u0e33\u0eb3\u3130-\u318f\uffa0-\uffdf]|{_BREAK}"
 )
 # Two letters that the compatibility forms turn into marks, so that they could stand in a run with others.
 _HALF_WIDTH = {0xFF9E: "\u3099", 0xFF9F: "\u309a"}
 _PIECE = 2**16  # characters composed at once: between two an interrupt is heard
+LONGEST_TEXT: Final = 16 * 2**20
+"""Characters after which a text is cut, whoever wrote it; the compatibility forms make 18 of one."""
 
 
 def normal_form(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
-    """``text`` in a normal form, after every 30 combining marks in a row a combining grapheme joiner."""
+    """``text`` in a normal form, after every 30 combining marks in a row a combining grapheme joiner; cut where too long."""
     if text.isascii():
         return text
     marked = text if form == "NFC" else text.translate(_HALF_WIDTH)
-    return unicodedata.normalize(form, broken(marked))
+    parts, left = list[str](), LONGEST_TEXT
+    for piece in cut(broken(marked), _PIECE, _STARTER):
+        parts.append(unicodedata.normalize(form, piece)[:left])
+        left -= len(parts[-1])
+        if not left:
+            break
+    return "".join(parts)
 
 
 def compared(value: object) -> str:
