@@ -144,6 +144,15 @@ def test_a_name_in_a_mail_makes_nobody_else_its_author(tmp_path, header, author)
     assert [each.author for each in open_corpus(tmp_path / "a.eml", author_field="from")] == [author or header.decode()]
 
 
+@pytest.mark.parametrize("field", ["who", "by[].name"])
+def test_several_authors_of_a_text_are_one_of_their_own_and_noted(tmp_path, field):
+    rows = [{"text": "x", "who": names, "by": [{"name": each} for each in names]} for names in (["Bo", "Ann"], ["Ann"])]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    corpus = open_corpus(tmp_path / "a.jsonl", author_field=field)
+    assert len({each.author for each in corpus}) == 2
+    assert [each.count for each in corpus.notes() if "several authors" in each.what] == [1]
+
+
 @pytest.mark.parametrize("quotes", ["standard", "none"])
 @pytest.mark.parametrize("columns", [("text",), ("text", "who"), ("who", "text")])
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])

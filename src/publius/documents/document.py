@@ -14,6 +14,7 @@ from publius.errors import DataError
 from publius.text.normal_form import LONGEST_TEXT
 
 LOST: Final = "texts with letters that an encoding lost (check --encoding)"
+SEVERAL: Final = "texts of several authors, who together count as one of their own (write one name a text)"
 QUOTED: Final = "texts that quote others, whose words are left out (--keep-quotes keeps them)"
 
 Tally = Counter[str]
@@ -71,8 +72,10 @@ class Plan(msgspec.Struct, frozen=True):
         )  # fmt: skip
 
     def given(self, values: Sequence[Any], tally: Tally | None) -> str:
-        """The text as it stands, counted where words of others will be left out."""
+        """The text as it stands, counted where words of others will be left out, and where several wrote it."""
         text = text_of(values[0], tally)
+        if tally is not None and (len(values[2]) > 1 if isinstance(values[2], list) else _BETWEEN in str(values[2])):
+            tally[SEVERAL] += 1
         if tally is not None and not (self.raw or self.keep_quotes) and quotes(text):
             tally[QUOTED] += 1
         return text
