@@ -185,6 +185,16 @@ def test_the_first_line_of_standard_input_is_a_line(monkeypatch, first):
     assert open_corpus("-", Reading(lines=True)).count() == 3
 
 
+@pytest.mark.parametrize("odd", [" ", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "a,b,c", '"'])
+def test_no_row_decides_whether_a_file_without_a_name_is_a_table(tmp_path, odd):
+    for header in ("comment,who", "comment"):
+        who = ",A" if "," in header else ""
+        (tmp_path / "data").write_text(f'{header}\n"hello{odd.replace(chr(34), chr(34) * 2)}"{who}\nfoo{who}\n')
+        assert open_corpus(tmp_path / "data", Reading(text_field="comment")).count() == 2
+    (tmp_path / "letter").write_text("Hello, world\nfoo, bar\n")
+    assert open_corpus(tmp_path / "letter").count() == 1
+
+
 @pytest.mark.parametrize("data", [b"\x1f\x8b no gzip", b"x" * 80_000_000])
 def test_no_file_of_a_folder_refuses_the_others(tmp_path, data):
     (tmp_path / "a.txt").write_bytes(data)

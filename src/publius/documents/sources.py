@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import itertools
 import os
 import re
 import stat
@@ -86,10 +85,9 @@ class Source:
         if self._files is not None:
             return self._files
         self._files = found = list[File]()
-        lines = reading.lines  # of what has no name that tells its kind
         for each in self.given:
             if _is_standard(each):
-                found.append(self._spooled(_standard_bytes(), "standard input", lines=lines))
+                found.append(self._spooled(_standard_bytes(), "standard input", reading))
                 continue
             path = usable(Path(each).expanduser())
             with os_errors("open", each):
@@ -97,10 +95,10 @@ class Source:
             if stat.S_ISDIR(mode):
                 found += self._in_folder(path, subfolders=reading.subfolders)
             elif stat.S_ISREG(mode):
-                found.append(File(path, shown(each), kind_of(path, str(each), lines=lines)))
+                found.append(File(path, shown(each), kind_of(path, str(each), reading)))
             else:
                 with os_errors("read", each), path.open("rb") as stream:
-                    found.append(self._spooled(iter(lambda: stream.read(2**20), b""), shown(each), lines=lines))
+                    found.append(self._spooled(iter(lambda: stream.read(2**20), b""), shown(each), reading))
         return found
 
     def _in_folder(self, folder: Path, *, subfolders: bool) -> list[File]:
@@ -129,7 +127,7 @@ class Source:
             raise DataError(f"{shown(folder)} holds no file that is read, such as .txt, .docx, .pdf or .csv.{below}")
         return found
 
-    def _spooled(self, blocks: Iterable[bytes], name: str, *, lines: bool) -> File:
+    def _spooled(self, blocks: Iterable[bytes], name: str, reading: Reading) -> File:
         if hasattr(os, "memfd_create"):
             held = os.memfd_create("documents", os.MFD_CLOEXEC)
             path = Path(f"/proc/{os.getpid()}/fd/{held}")
@@ -141,7 +139,7 @@ class Source:
         for block in blocks:
             while block:
                 block = block[os.write(held, block) :]
-        return File(path, name, kind_of(path, "", lines=lines))
+        return File(path, name, kind_of(path, "", reading))
 
 
 def _is_standard(given: str | os.PathLike[str]) -> bool:
@@ -162,12 +160,12 @@ def suffix_of(name: str) -> str:
     return Path(name.lower().removesuffix(".gz")).suffix
 
 
-def kind_of(path: Path, name: str, *, lines: bool = False) -> str:
+def kind_of(path: Path, name: str, reading: Reading = Reading()) -> str:
     """The kind of a file by its name, else by how it begins. `DataError` for one that is not read."""
     suffix = suffix_of(name)
     if suffix in _NOT_READ:
         raise DataError(f"{shown(name)} is of a kind that is not read: save it as {_NOT_READ[suffix]}.")
-    kind = _KINDS.get(suffix, "txt" if lines else None)
+    kind = _KINDS.get(suffix, "txt" if reading.lines else None)
     if kind and kind not in ("json", "jsonl"):
         return kind
     head = head_of(path, LONGEST_TEXT if kind == "json" else HEAD)
@@ -193,19 +191,15 @@ def kind_of(path: Path, name: str, *, lines: bool = False) -> str:
         return "html"
     if _MAIL.match(text):
         return "eml"
-    return "csv" if _is_table(text) else "txt"
+    return "csv" if _is_table(text, reading.text_field) else "txt"
 
 
-def _is_table(text: str) -> bool:
-    """Whether text begins with a row of names, short and all different: one of them text, or a next row as wide."""
-    try:
-        rows = [*itertools.islice(csv.reader(text.splitlines(), delimiter=most_frequent(text)), 2)]
-    except csv.Error:
-        return False
-    header = [cell.strip() for cell in rows[0]] if rows else []
-    named = all(0 < len(cell) <= 40 and len(cell.split()) <= 4 for cell in header) and len({*header}) == len(header)
-    as_wide = len(header) > 1 and len(rows) == 2 and (len(rows[1]) == len(header) or len(text) > HEAD // 4)
-    return named and ("text" in header or as_wide)
+def _is_table(text: str, asked: str | None) -> bool:
+    """Whether the first line, and no row of anybody's, is names of columns: short, different, text or several of them."""
+    line = re.split(r"[\r\n]", text, maxsplit=1)[0]
+    header = next(csv.reader([line], delimiter=most_frequent(line)), [])
+    short = all(0 < len(cell.strip()) == len(cell) <= 40 and len(cell.split()) <= 4 for cell in header)
+    return asked in header or (short and len({*header}) == len(header) and (len(header) > 1 or "text" in header))
 
 
 _READERS: Final[dict[str, type[Table]]] = {
