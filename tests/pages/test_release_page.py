@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 import subprocess
+from fractions import Fraction
 
 import msgspec
 import pytest
@@ -12,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from html_pages import HOSTILE, Balanced
-from manifests import EXPERIMENT, MADE, labels_of, summary_of, table_of, values_of, words_of
-from publius.pages.facts import command_of, facts_of
+from manifests import BAG, EXPERIMENT, MADE, labels_of, summary_of, table_of, values_of, words_of
+from publius.pages.facts import command_of, facts_of, shares_of
 from publius.pages.page import render, write_release_pages
 from publius.privacy.promise import (
     between,
@@ -115,7 +116,29 @@ def test_limits_are_rounded_outward(tmp_path):
     table = [{"label": "a", "rows": 61, "low": 49, "high": 66}]  # 49 of 237 is 20.68 %
     write_release_pages(tmp_path, manifest, row=None, table=table)
     for name in ("release.html", "README.txt"):
-        assert "put 20 % to 28 % of documents" in (tmp_path / name).read_text()
+        assert "put 20 % to 28 % of these 237 documents under" in (tmp_path / name).read_text()
+
+
+def test_words_that_noise_replaced_nearly_all_are_said_to_be(tmp_path):
+    near, random = (pages(tmp_path / str(share), words_of(unchanged=share), BAG) for share in (0.4, 0.005))
+    for page, said in (
+        (near, "some by others near in meaning"),
+        (random, "nearly all by others, nearly as if drawn at random"),
+    ):
+        assert said in page[0]
+        assert ("near in meaning" in page[1], "Topics show" in page[1]) == (page is near, page is near)
+    assert "0.5 %" in side_of(random[0])
+    assert "0.5 %" in random[1]
+
+
+def test_the_command_of_a_summary_draws_the_same_tables():
+    shares = {"totals": 0.133334, "topics": 1 / 3, "subjects": 0.2, "statements": 0.333334}
+    shares = {name: math.nextafter(float(Fraction(each).limit_denominator(20)), 1) for name, each in shares.items()}
+    manifest = summary_of(shares=shares, statements=4, statements_per_author=2, compared_with="an earlier summary")
+    assert [*shares_of(manifest).values()] == [Fraction(2, 15), Fraction(1, 3), Fraction(1, 5), Fraction(1, 3)]
+    said = command_of(manifest)
+    assert "--ask @STATEMENTS --statements-per-author 2 --compare EARLIER" in said
+    assert "--share totals=2/15,topics=1/3,subjects=1/5,statements=1/3" in said
 
 
 def test_what_authors_wrote_is_escaped(tmp_path):

@@ -96,6 +96,8 @@ def test_the_curators_page_and_the_recipients(tmp_path, values, private):
     assert "Counted" not in public.read_text()
     assert "fewer than five" not in public.read_text()
     assert "Signature" not in theirs
+    assert "for 8 documents epsilon is 56 in all" in mine  # of the author with most, whom recipients are not told of
+    assert "for 5 documents epsilon is 35 in all" in theirs
     assert "2027-12-01" not in theirs
     assert "a@example.org" in theirs
     for page in (curator, public):
@@ -138,7 +140,7 @@ def test_who_was_identified_stands_on_both_pages(tmp_path, words):
         text = page.read_text()
         assert "words: clear 70 % (65 % to 75 %), protected 23 % (18 % to 28 %), baseline 10 % (5 % to 15 %)" in text
         assert "99 %" not in text.split("Who was identified")[1].split("</figure>")[0]
-        assert "50 candidates" in side_of(page)
+        assert "among 50 candidates" in side_of(page)
         assert len(side_of(page).split()) < 600
     assert "Nothing was measured" not in side_of(curator)
     assert "Check: publius verify FOLDER PAGE" in side_of(public)
@@ -177,17 +179,21 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
         attack("words", ["texts", "topic"], 0.72), attack("letters", ["texts", "topic"], 0.7),
         attack("words", ["texts"], 0.63),
     ]  # fmt: skip
+    for each in attacks:
+        each["candidates"] = 3.0 if "topic" in each["told"] else 50.0
     page = tmp_path / "sign.html"
     sign(
         words, page, evaluation=evaluation(tmp_path / "found", attackers=attacks), recipient="a lab", purpose="teaching"
     )
     said = page.read_text()
+    assert "among 3 or 50 candidates" in side_of(page)
     assert [f"{name} ({knows}):" in said for name, knows in (
-        ("worst-case", "knows the originals"), ("worst-case", "knows the originals, topics"),
-        ("words", "knows other texts, topics"), ("words", "knows other texts"), ("letters", "knows other texts, topics"),
+        ("worst-case", "knows the originals, of 50"), ("worst-case", "knows the originals, topics, of 3"),
+        ("words", "knows other texts, topics, of 3"), ("words", "knows other texts, of 50"),
+        ("letters", "knows other texts, topics, of 3"),
     )] == [True, False, True, True, True]  # fmt: skip
     assert (
-        "other texts of theirs: 72 % of public texts were identified (78 % without noise, 34 % without the row)."
+        "other texts of theirs and the topic: 72 % of public texts were identified (78 % without noise, 34 % without the row)."
         in side_of(page)
     )
     assert "I release these files to a lab for this purpose: teaching ." in side_of(page)

@@ -9,6 +9,7 @@ import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 from publius.privacy.guarantee import posterior_at_most
@@ -27,6 +28,8 @@ CANDIDATES: Final = (2, 100, 1000)
 """How many texts an attacker holds, of which one is behind a row, in the picture of what epsilon means."""
 _BARS: Final = 9
 """Labels whose accuracy is drawn; of more of them the best and the worst."""
+_RANDOM: Final = 0.05
+"""Share of words left unchanged below which the others are said to be drawn nearly at random."""
 _WORDS: Final = 6
 _CELL: Final = 60
 _LABELS_TYPED: Final = 12
@@ -116,13 +119,16 @@ def _of_words(manifest: Any) -> dict[str, Any]:
             {"label": name, "under": under, "marks": [{"value": value, "tone": "a"}]} for name, under, value in stated
         ],
         "decades": max(2, math.ceil(math.log10(most))),
+        "exponents_said": "; ".join(f"{name} ({under}): {rounded_up(value)}" for name, under, value in stated),
         "unchanged": manifest.unchanged,
+        "random": manifest.unchanged is not None and manifest.unchanged < _RANDOM,
     }
 
 
 def _of_summary(manifest: Any) -> dict[str, Any]:
     return {
         "counts": [],
+        "shares": shares_of(manifest),
         "of": "subjects",
         "meter": [
             {"label": "One of 2 texts of an author", "guess": 0.5, "most": posterior_at_most(manifest.epsilon, 2)}
@@ -145,6 +151,14 @@ def _row(row: Mapping[str, Any]) -> str:
     return re.sub(f'"{more}": (\\d+)', f"{more} \\1 more words", said)
 
 
+def shares_of(manifest: Any) -> dict[str, Fraction]:
+    """What share of epsilon each table of a summary has, as it was asked for: manifests round its product up."""
+    return {
+        name: (Fraction(each) / Fraction(manifest.epsilon)).limit_denominator(10**6)
+        for name, each in manifest.shares.items()
+    }
+
+
 def command_of(manifest: Any) -> str:
     """The command that draws such a release anew, from the curator's file."""
     kind = manifest.__struct_config__.tag
@@ -153,6 +167,9 @@ def command_of(manifest: Any) -> str:
         if manifest.classifier is not None:
             parts.append(f"--classifier {shlex.quote(manifest.classifier.name)}")
         parts += [f"--by {shlex.quote(f'{name}={_typed(_declared(values))}')}" for name, values in manifest.by.items()]
+        if manifest.statements:
+            parts.append(f"--ask @STATEMENTS --statements-per-author {manifest.statements_per_author}")
+        parts += ["--compare EARLIER"] * (manifest.compared_with is not None)
     elif kind == "labels":
         parts = ["publius label FILE", *_classifier(manifest)]
     else:
@@ -166,6 +183,7 @@ def command_of(manifest: Any) -> str:
     parts += [f"--keep {shlex.quote(name)}" for name in getattr(manifest, "kept", ())]
     if kind == "summary":
         parts.append(f"--documents-per-author {manifest.documents_per_author}")
+        parts.append(f"--share {','.join(f'{name}={share}' for name, share in shares_of(manifest).items())}")
     elif manifest.author is not None:
         parts.append(f"--author-field COLUMN --documents-per-author {manifest.author.documents}")
     return " ".join([*parts, "--output FOLDER"])

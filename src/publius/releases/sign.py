@@ -64,6 +64,7 @@ class _Attempt(msgspec.Struct, kw_only=True):
     baseline: _Interval
     clear: _Interval | None = None
     authors: int | None = None
+    candidates: float = 0.0
 
 
 class _Results(msgspec.Struct):
@@ -87,6 +88,7 @@ class Counted:
         documents: how many.
         authors: how many; None where nobody said who wrote them.
         by_documents: authors by how many documents they wrote.
+        largest: documents of the author with most; 1 where nobody said who wrote them.
         cells: for each kept column its cells (with the label, where labels leave), and how many have fewer than five
             authors.
     """
@@ -94,6 +96,7 @@ class Counted:
     documents: int
     authors: int | None
     by_documents: tuple[tuple[str, int], ...]
+    largest: int
     cells: tuple[tuple[str, int, int], ...]
 
 
@@ -243,9 +246,10 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
             f"publius evaluate --epsilon {manifest.epsilon!r}"
         )
     found.sort(key=lambda each: -each.identified.share)
+    among = {round(each.candidates or results.candidates) for each in _drawn(found)}
     parts = (("clear", "b"), ("identified", "a"), ("baseline", "c"))
     rows = [
-        {"label": each.attacker, "under": _knows(each), "marks": [
+        {"label": each.attacker, "under": _knows(each) + f", of {each.candidates:.0f}" * (len(among) > 1), "marks": [
             {"value": part.share, "low": part.low, "high": part.high, "tone": tone}
             for name, tone in parts if (part := getattr(each, name)) is not None
         ]}
@@ -255,7 +259,8 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
     return {
         "attackers": [msgspec.to_builtins(each) for each in found], "rows": rows,
         "other": other and msgspec.to_builtins(other),
-        "candidates": round(results.candidates), "command": results.command,
+        "other_knows": "other texts of theirs" + " and the topic" * (other is not None and "topic" in other.told),
+        "candidates": " or ".join(map(str, sorted(among))), "command": results.command,
     }  # fmt: skip
 
 
@@ -321,6 +326,7 @@ def _counted(texts: AnyPath, manifest: Manifest, reading: Reading, people: Peopl
     every = Counter(name for name, _, _ in cells)
     return Counted(
         documents, len(wrote) if named else None, _by_documents(wrote) if named else (),
+        max(wrote.values(), default=1),
         tuple((name, every[name], few[name]) for name in columns),
     )  # fmt: skip
 
