@@ -4,6 +4,7 @@ import csv
 import html
 import json
 import re
+from fractions import Fraction
 
 import pytest
 from made_collection import TOPICS, Keywords, Letters, made_rows, written
@@ -121,6 +122,28 @@ def test_the_read_me_is_short(released):
     assert len(text.split()) < 250
     assert "groups.csv" in text
     assert "subjects.csv" in text
+
+
+def test_of_which_documents_a_count_is_is_said(released, topics, subjects, file, tmp_path):
+    page, read_me = ((released / name).read_text() for name in ("release.html", "README.txt"))
+    assert "in any document, says a program that errs" in page
+    assert "drawn by lot; for statements all do." in page
+    assert "counts; for statements all do." in read_me
+    assert "at most 1 document of each author, and of all their documents at most 2 statements;" in json.loads((released / "manifest.json").read_bytes())["promise"]
+    assert "of 900 counted documents" in page  # one of each author: exact
+    summarize_corpus(
+        corpus(file), Summary(topics, epsilon=8, by=BY, subjects=subjects, documents_per_author=2), tmp_path / "c"
+    )
+    low, high = re.search(
+        r"of (\d+) to (\d+) counted documents", (tmp_path / "c" / "release.html").read_text()
+    ).groups()
+    assert 400 <= int(low) < int(high) <= 800
+
+
+def test_shares_of_epsilon_add_up_on_the_page(released):
+    page = (released / "release.html").read_text()
+    shares = re.findall(r'<td class="n">(\d+/\d+)</td>', page)
+    assert (len(shares), sum(map(Fraction, shares))) == (4, 1)
 
 
 def test_what_changed_stands_in_the_tables(released):
@@ -343,7 +366,8 @@ def test_few_authors_exit_with_77(command, tmp_path):
 def test_accuracy_before_anything(command, tmp_path):
     code, out, err = command(*TOY, "--by", "district=north,south", "--accuracy")
     assert code == 0, err
-    assert "told from none" in out
+    assert "sure to show from" in out
+    assert "smaller counts may show, too" in out  # a noisy count shows from half of that true one on
     assert len(out.splitlines()) < 10
     code, out, _ = command(*TOY, "--by", "district=north,south", "--accuracy", "--json", "--epsilon", "1/2")
     totals, topics = json.loads(out)["tables"]

@@ -124,7 +124,7 @@ def _print(result: Result, output: str, *, json: bool) -> None:
         rest = ranked[len(shown) :]
         if rest:
             rows.append((f"{len(rest)} more", sum(each["rows"] for each in rest), ""))
-        console.table(("label", "rows", "answers, 95 %"), rows)
+        console.table(("label", "rows", "documents, 95 % for all"), rows)
     else:
         console.say(f"{manifest.documents:,} rows of words.")
     if result.left_out:

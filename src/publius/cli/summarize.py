@@ -115,10 +115,10 @@ def _say_accuracy(summary: Summary, *, json: bool) -> None:
         console.as_json({"epsilon": float(summary.epsilon), "tables": [asdict(each) for each in found]})
         return
     rows = [(each.table, each.cells, each.epsilon, f"{each.within:,}", each.told) for each in found]
-    console.table(("table", "counts", "epsilon", "95 % within", "told from none from"), rows)
+    console.table(("table", "counts", "epsilon", "95 % within", "sure to show from"), rows)
     console.say(
         f"Each author moves at most {summary.documents_per_author} "
-        f"{'document' if summary.documents_per_author == 1 else 'documents'}; smaller counts are noise. Nothing was read."
+        f"{'document' if summary.documents_per_author == 1 else 'documents'}; smaller counts may show, too. Nothing was read."
     )
 
 

@@ -121,7 +121,8 @@ def beforehand(summary: Summary) -> list[str]:
         return {str(each.table): named[each.table].format(each.told) for each in expected(asked)}
 
     each_author = f"{how_many(c, 'document')} of an author {'counts' if c == 1 else 'count'}"
-    lines = [f"To be seen in the noise, at least: {', '.join(seen(summary).values())} ({each_author})."]
+    sure = ", ".join(seen(summary).values())
+    lines = [f"About 95 % sure to be seen in the noise: {sure}; smaller ones may be ({each_author})."]
     if summary.shares == shares_of(None, tuple(summary.shares)) and not summary.statements and summary.subjects:
         given = summary.classifier if summary.classifier is not summary.subjects else None
         shared: dict[str, Any] = {"documents_per_author": c, "subjects": summary.subjects}

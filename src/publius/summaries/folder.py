@@ -13,7 +13,7 @@ from publius.classifiers.classifier import OTHER
 from publius.classifiers.store import PARTS
 from publius.files import write_file
 from publius.noise.randomness import Generator
-from publius.pages.facts import command_of
+from publius.pages.facts import command_of, shares_of
 from publius.pages.page import PAGE, READ_ME, write_page
 from publius.privacy.promise import meaning, yardstick
 from publius.releases.manifest import SummaryManifest
@@ -105,6 +105,7 @@ def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
     return {
         "m": manifest, "kind": "summary", "warning": manifest.warning, "meaning": meaning(manifest),
         "yardstick": yardstick(manifest), "command": command_of(manifest),
+        "shares": shares_of(manifest),
         "groups": groups, "fields": [each.name for each in told.summary.groups.fields],
         "words": told.words_by_group if grouped else {}, "grouped": grouped and "topics" in told.tables,
         "topics": told.topics, "subjects": told.subjects, "has_subjects": "subjects" in told.tables,
