@@ -207,8 +207,8 @@ def test_no_value_of_a_line_refuses_it(file, line, expected):
     assert texts(file(data, "data.jsonl")) == ["first", expected, "last"]
 
 
-@pytest.mark.parametrize("line", ["not json", '{"text": "a"', "[1]", '"a"', "3", "null", '{"text": "a"} {"text": "b"}'])
-def test_a_line_that_is_no_object_is_refused_with_its_row(file, line):
+@pytest.mark.parametrize("line", ["not json", '{"text": "a"', '{"text": "a"} {"text": "b"}'])
+def test_a_line_that_is_no_json_is_refused_with_its_row(file, line):
     with pytest.raises(DataError, match=r"row 2: .*object a line"):
         texts(file(f'{{"text": "secret"}}\n{line}\n', "data.jsonl"))
 
@@ -309,8 +309,8 @@ def test_an_empty_list_counts_as_no_documents_and_a_file_without_the_column_is_n
     corpus = open_corpus(tmp_path)
     assert [each.text for each in corpus] == ["a"]
     assert [(each.what, each.count) for each in corpus.notes()] == [("files without any document", 1)]
-    file('[{"id": 1, "name": "b"}]', "c.json")
-    with pytest.raises(DataError, match=r"c\.json.*: No column text\. Found: id, name\."):
+    file("id,name\n1,b\n", "c.csv")
+    with pytest.raises(DataError, match=r"c\.csv.*: No column text\. Found: id, name\."):
         texts(tmp_path)
 
 

@@ -1,5 +1,6 @@
 """What an attacker found on the way to 1.0, each once: it must stay mended."""
 
+import gzip
 import io
 import json
 import math
@@ -61,7 +62,7 @@ def test_qualtrics_own_headers_are_no_answers(tmp_path):
     assert open_corpus(tmp_path / "a.csv", Reading(text_field="Q1")).count() == 2
 
 
-@pytest.mark.parametrize("first", [b"a\0b\0\n", b"\xef\xbb\xbfa\n"])
+@pytest.mark.parametrize("first", [b"a\0b\0\n", b"\xef\xbb\xbfa\n", b"\xff\xfeod\n", b"\x1f\x8b\n"])
 def test_no_line_decides_how_others_are_read(tmp_path, first):
     (tmp_path / "a.txt").write_bytes(first + b"caf\xe9\nopen\nclosed\n")
     texts = [each.text for each in open_corpus(tmp_path / "a.txt", Reading(lines=True, raw=True))]
@@ -193,6 +194,57 @@ def test_no_row_decides_whether_a_file_without_a_name_is_a_table(tmp_path, odd):
         assert open_corpus(tmp_path / "data", Reading(text_field="comment")).count() == 2
     (tmp_path / "letter").write_text("Hello, world\nfoo, bar\n")
     assert open_corpus(tmp_path / "letter").count() == 1
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json", "a.txt"])
+def test_no_text_is_too_long_to_be_packed(tmp_path, name):
+    long = "a" * (LONGEST_TEXT + 10)
+    lines = {"csv": ["text", long, "open"], "txt": [long, "open"]}.get(
+        name[2:], [json.dumps({"text": each}) for each in (long, "open")]
+    )
+    with gzip.open(tmp_path / f"{name}.gz", "wt", compresslevel=1) as file:
+        file.write("\n".join(lines) + "\n")
+    texts = [each.text for each in open_corpus(tmp_path / f"{name}.gz", Reading(lines=name == "a.txt"))]
+    assert [len(each) for each in texts] == [LONGEST_TEXT, 4]
+
+
+def test_each_string_of_json_has_its_own_encoding(tmp_path):
+    (tmp_path / "a.json").write_bytes(b'[{"text": "caf\xc3\xa9"}, {"text": "caf\xe9"}, {"text": "caf\\ud83d"}]')
+    assert [each.text for each in open_corpus(tmp_path / "a.json")] == ["caf\xe9", "caf\xe9", "caf?"]
+
+
+@pytest.mark.parametrize("odd", ["null", '"text"', "3", "[]"])
+@pytest.mark.parametrize("at", [0, 1])
+def test_no_item_that_is_no_object_refuses_the_others(tmp_path, odd, at):
+    items = ['{"comment": "a", "who": "A"}', '{"comment": "b", "who": "B"}']
+    items.insert(at, odd)
+    (tmp_path / "a.json").write_text(f'{{"n": 1, "rows": [{",".join(items)}]}}')
+    (tmp_path / "a.jsonl").write_text("\n".join(items))
+    for name in ("a.json", "a.jsonl"):
+        corpus = open_corpus(tmp_path / name, Reading(text_field="comment"), author_field="who")
+        assert [each.text for each in corpus] == ["", "a", "b"] if at == 0 else ["a", "", "b"]
+        with pytest.raises(DataError, match="No column text"):
+            open_corpus(tmp_path / name)
+
+
+@pytest.mark.parametrize("encoding", ["iso2022_jp", "iso2022_kr", "hz", "utf-7"])
+def test_no_encoding_lets_a_text_go_on_in_the_next(tmp_path, encoding):
+    (tmp_path / "a.csv").write_bytes(b"text,who\nhello,A\nx\x1b$B,B\nopen,C\n")
+    with pytest.raises(UsageError):
+        open_corpus(tmp_path / "a.csv", Reading(encoding=encoding))
+
+
+@pytest.mark.parametrize("odd", ['{"who": "C"}', "{}", '{"text": "x"}', "[null]"])
+def test_no_file_of_a_folder_lacks_what_the_others_have(tmp_path, odd):
+    for name, data in (("a", '{"text": "open", "who": "A"}'), ("b", ""), ("c", odd)):
+        (tmp_path / f"{name}.json").write_text(data)
+    (tmp_path / "d.jsonl").write_text("")
+    book = openpyxl.Workbook()
+    book.active.append(["text", "who"])
+    book.save(tmp_path / "e.xlsx")
+    corpus = open_corpus(tmp_path, author_field="who")
+    assert [each.text for each in corpus] == ["open", "x" if "x" in odd else ""]
+    assert ("files without any document", 3) in [(each.what, each.count) for each in corpus.notes()]
 
 
 @pytest.mark.parametrize("data", [b"\x1f\x8b no gzip", b"x" * 80_000_000])

@@ -12,7 +12,16 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import Document, NoTextColumnError, Plan, Tally, check_columns, said, text_column
+from publius.documents.document import (
+    Document,
+    NoTextColumnError,
+    Plan,
+    Tally,
+    check_columns,
+    has_column,
+    said,
+    text_column,
+)
 from publius.documents.sources import Source, tables_of
 from publius.documents.tables import Chunk, Table
 from publius.errors import DataError
@@ -83,14 +92,15 @@ class Corpus:
         """
         named = [each for given in no_author for each in value_list(given or '""', "--no-author")]
         nobody = frozenset(author_key(each) or "" for each in named)
-        plans = []
-        for table, plan in zip(self.tables, self.plans, strict=True):
-            own = author_field == OWN and OWN not in table.columns
+        plans, needed = [], [name for name in (author_field, id_field, *(() if gaps else fields)) if name is not None]
+        columns_of = _columns_with([name for name in needed if name != OWN], self.tables)
+        for table, plan, columns in zip(self.tables, self.plans, columns_of, strict=True):
+            own = author_field == OWN and OWN not in columns
             author = None if own else author_field
-            id = None if id_field == OWN and OWN not in table.columns else id_field
+            id = None if id_field == OWN and OWN not in columns else id_field
             wanted = [name for name in (author, id, *(() if gaps else fields)) if name is not None]
             with _named_in(table, len(self.tables) > 1):
-                check_columns(table.columns_with(wanted), wanted)
+                check_columns(columns, wanted)
             told = {"id": id, "author": author, "own": own, "fields": (*fields,), "nobody": nobody}
             plans.append(msgspec.structs.replace(plan, **told))
         return Corpus(self.source, self.tables, plans)
@@ -180,6 +190,15 @@ class Corpus:
         return [*found.values()]
 
 
+def _columns_with(wanted: Sequence[str], tables: Sequence[Table]) -> list[tuple[str, ...]]:
+    """The columns of each file; without a header, where rows decide them, those of all such files together."""
+    found = [table.columns_with(wanted) for table in tables]
+    together = dict.fromkeys(
+        name for table, columns in zip(tables, found, strict=True) if not table.headed for name in columns
+    )
+    return [columns if table.headed else (*together,) for table, columns in zip(tables, found, strict=True)]
+
+
 @contextmanager
 def _named_in(table: Table, several: bool) -> Iterator[None]:
     """The file in an error of a missing column, where there are several."""
@@ -218,15 +237,19 @@ def open_corpus(
         f"{opened.name} holds no document: check that it is the right one; --subfolders reads folders in a folder."
     )
     filled = [table for table in tables if table.columns or any(map(len, table.chunks(Plan(text=""), 1)))]
-    if not filled or not all(table.columns for table in filled):
+    if not any(table.columns for table in filled):
         raise nothing
     if len(filled) < len(tables):
         opened.told["files without any document"] = (len(tables) - len(filled), "")
     tables, wanted, texts = filled, reading.text_field, []
-    for table in tables:
+    for table, columns in zip(tables, _columns_with([wanted or "text"], tables), strict=True):
         with _named_in(table, len(tables) > 1):
-            columns = table.columns_with([wanted or "text"])
             texts.append(text_column(columns, wanted, table.longest, only=table.headed))
+    lacking = [
+        table for table, text in zip(tables, texts, strict=True) if not has_column(table.columns_with([text]), text)
+    ]
+    if lacking:
+        opened.told["files without the column of texts, which count as empty"] = (len(lacking), "")
     plans = [Plan(text=text, raw=reading.raw, keep_quotes=reading.keep_quotes) for text in texts]
     corpus = Corpus(opened, tables, plans).carrying(fields, author_field, no_author, id_field)
     if next(corpus.batches(1), None) is None and not corpus.plan.nobody:

@@ -29,6 +29,10 @@ class NoTextColumnError(DataError):
     longest: str | None = None
 
 
+class Bare(dict[str, Any]):
+    """A row that is no object, so that it names no column."""
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """A private text, its position among the documents (from 0), and what else is known of it."""
 
@@ -163,10 +167,14 @@ def columns_of(records: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         else:
             found[path] = found.get(path, False) or value not in (None, [], {})
 
+    bare = False
     for record in records:
-        walk(record, "", 0)
+        if isinstance(record, Bare):
+            bare = True
+        else:
+            walk(record, "", 0)
     nested = {path[:at] for path in found for at, sign in enumerate(path) if sign in ".["}
-    return tuple(path for path, filled in found.items() if path and (filled or path not in nested))
+    return tuple(path for path, filled in found.items() if path and (filled or path not in nested)) or ("text",) * bare
 
 
 def text_column(

@@ -105,7 +105,7 @@ class Workbook(Held):
         tables = [(name, rows) for name, rows in sheets if len(rows) > first + count]
         self._tell("sheets that are no table, left out", [name for name, rows in sheets if len(rows) <= first + count])
         if not tables:
-            raise DataError(f"{self.name} holds no document: check that it is the right file.")
+            return []
         names = [[*filter(None, header_of(rows[first : first + count]))] for _, rows in tables]
         headers = {name: first if self.reading.header_row else _header(rows) for name, rows in tables}
         sure = bool(self.reading.header_row) or has_column(names[0], self.reading.text_field or "text")

@@ -31,7 +31,6 @@ from publius.documents.tables import (
 from publius.errors import DataError, UsageError
 from publius.files.paths import os_errors, shown, usable
 from publius.settings import Reading
-from publius.text.normal_form import LONGEST_TEXT
 
 _STANDARD: Final = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 _NOT_READ: Final = {
@@ -168,9 +167,9 @@ def kind_of(path: Path, name: str, reading: Reading = Reading()) -> str:
     kind = _KINDS.get(suffix, "txt" if reading.lines else None)
     if kind and kind not in ("json", "jsonl"):
         return kind
-    head = head_of(path, LONGEST_TEXT if kind == "json" else HEAD)
+    head = head_of(path, -1 if kind == "json" else HEAD)
     if not head:
-        raise DataError(f"{shown(name) if name else 'the input'} is empty and holds no document.")
+        return kind or "jsonl"  # of no rows
     if kind is None:
         for mark, told in _MAGIC:
             if head.startswith(mark):
@@ -179,12 +178,11 @@ def kind_of(path: Path, name: str, reading: Reading = Reading()) -> str:
             return "docx" if b"word/" in head else "sheets"
     whole = whole_encoding(head, Reading())
     text = (head.decode(whole, "ignore") if whole else decoded(head)).lstrip("\ufeff \t\r\n")
-    if text.startswith("["):
-        return "json"
-    if text.startswith("{"):
+    if text.startswith(("[", "{")):
         first, _, rest = text.partition("\n")
-        lines = bool(rest.strip()) and first.rstrip().endswith("}")
-        return "jsonl" if lines or kind == "jsonl" or (kind is None and len(head) == HEAD) else "json"
+        lines = bool(rest.strip()) and first.rstrip().endswith("]" if text[0] == "[" else "}")
+        objects = text[0] == "{" and (kind == "jsonl" or (kind is None and len(head) == HEAD))
+        return "jsonl" if lines or objects else "json"
     if kind is not None:
         return kind
     if text[:200].lower().startswith(("<!doctype html", "<html")):

@@ -21,9 +21,9 @@ from typing import Any, Final, TypeVar, final
 
 import msgspec
 
-from publius.documents.document import Plan, Tally, columns_of, has_column, pick, said, together
+from publius.documents.document import Bare, Plan, Tally, columns_of, has_column, pick, said, together
 from publius.errors import DataError, UsageError, how_many
-from publius.files.reading import open_binary, read_bytes_limited
+from publius.files.reading import open_binary
 from publius.settings import Reading
 from publius.text.normal_form import LONGEST_TEXT
 
@@ -40,6 +40,8 @@ _MARKS: Final = (
 )  # fmt: skip
 _RETURN: Final = "\ud800"  # in the place of a carriage return within a field; no text decodes to it
 _ODD: Final = re.compile(f"[\0{_RETURN}\udc80-\udcff]")
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_NO_BYTE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _DECODER: Final = msgspec.json.Decoder()
 Row = TypeVar("Row")
 
@@ -75,31 +77,33 @@ class Chunk:
 
 
 def _object(line: bytes, tally: Tally | None, name: str, row: int) -> dict[str, Any]:
-    """The object of one line that may be odd: another encoding, null characters, half a surrogate pair, NaN."""
+    """The row of one line that may be odd: another encoding, null characters, half a surrogate pair, NaN."""
     tally = Tally() if tally is None else tally
     if b"\0" in line:
         tally[NULLS] += 1
         line = line.replace(b"\0", b"")
     try:
-        value = _whole_texts(json.loads(decoded(line, tally), strict=False, parse_int=_whole))
+        return _row(_mended(json.loads(decoded(line, tally), strict=False, parse_int=_whole), tally))
     except RecursionError:
         tally["rows nested too deeply to read, which count as empty texts"] += 1
         return {}
     except ValueError as error:
         column = f" from column {error.colno} on" if isinstance(error, json.JSONDecodeError) else ""
         raise DataError(f"{name}, row {row}: not JSON{column}; write one object a line.") from None
-    if not isinstance(value, dict):
-        raise DataError(f"{name}, row {row}: not an object; write one object a line.")
-    return value
 
 
-def _whole_texts(value: Any) -> Any:
-    """Half a surrogate pair, which no encoding has, becomes a question mark."""
-    text = json.dumps(value, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.loads(text.encode("utf-8", "replace"))
+def _row(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else Bare(text=value)
+
+
+def _mended(value: Any, tally: Tally) -> Any:
+    """Each string in its own encoding; half a surrogate pair, which no encoding has, becomes a question mark."""
+    if isinstance(value, list):
+        return [_mended(each, tally) for each in value]
+    if isinstance(value, dict):
+        return {_mended(name, tally): _mended(each, tally) for name, each in value.items()}
+    if isinstance(value, str) and not value.isascii() and _HALF.search(value):
+        return decoded(_NO_BYTE.sub("?", value).encode("utf-8", "surrogateescape"), tally)
     return value
 
 
@@ -179,6 +183,8 @@ def whole_encoding(head: bytes, reading: Reading, structured: str = "") -> str |
         try:
             name = codecs.lookup(reading.encoding).name
             "".encode(name)
+            if name.startswith(("iso2022", "hz", "utf-7")):  # what one text begins would go on in the next
+                raise ValueError
         except (LookupError, ValueError):
             raise UsageError(f"no encoding {reading.encoding!r:.40}: name one such as utf-16.") from None
         if structured and marked and not name.startswith(kind := marked.removesuffix("-sig")):
@@ -222,8 +228,8 @@ def header_of(rows: Iterable[Sequence[str | None]]) -> list[str]:
 
 
 def head_of(path: Path, size: int = HEAD) -> bytes:
-    """Its first bytes, unpacked."""
-    with open_binary(path) as stream:
+    """Its first bytes, unpacked; all of them for -1."""
+    with open_binary(path, bounded=False) as stream:
         return stream.read(size)
 
 
@@ -247,7 +253,7 @@ class JsonLines(Table):
 
     def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
         """Bytes, undecoded, in UTF-8."""
-        with open_binary(self.path) as raw:
+        with open_binary(self.path, bounded=False) as raw:
             lines: Iterable[bytes] = raw
             if self.encoding == "utf-8-sig":
                 raw.read(3)
@@ -294,25 +300,31 @@ class Json(Held):
 
     def load(self) -> list[dict[str, Any]]:
         """`DataError` for any other JSON."""
-        data = read_bytes_limited(self.path)
+        data = head_of(self.path, -1)
+        if not data:
+            return []
         self.encoding = whole = whole_encoding(data[:HEAD], self.reading, self.name)
-        text = data.decode(whole, "replace") if whole else decoded(data, self.tally)
+        text = data.decode(whole, "replace") if whole else data.decode("utf-8", "surrogateescape")
         if "\0" in text:
             self.tally[NULLS] += 1
             text = text.replace("\0", "")
         try:
-            value = _whole_texts(json.loads(text, strict=False, parse_int=_whole))
+            value = _mended(json.loads(text, strict=False, parse_int=_whole), self.tally)
         except RecursionError:
             raise DataError(f"{self.name} is nested too deeply: write JSON lines, flat objects.") from None
         except ValueError as error:
             column = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
             raise DataError(f"{self.name} is not JSON{column}: write a list of objects.") from None
         if isinstance(value, dict):
-            lists = [each for each in value.values() if isinstance(each, list) and each and type(each[0]) is dict]
+            lists = [
+                each
+                for each in value.values()
+                if isinstance(each, list) and any(isinstance(item, dict) for item in each)
+            ]
             value = lists[0] if len(lists) == 1 and "text" not in value else [value]
         if not isinstance(value, list):
             raise DataError(f"{self.name} holds no list: write a list of objects, or JSON lines.")
-        return [each if isinstance(each, dict) else {"text": each} for each in value]
+        return [*map(_row, value)]
 
 
 @final
@@ -384,7 +396,7 @@ class Separated(Table):
             style = {"delimiter": self.delimiter, "quoting": csv.QUOTE_NONE, "quotechar": None}
         errors = "replace" if self.encoding else "surrogateescape"
         read = 0
-        with open_binary(self.path) as raw:
+        with open_binary(self.path, bounded=False) as raw:
             lines: Iterable[str] = io.TextIOWrapper(raw, self.encoding or "utf-8", errors=errors, newline=self._ends)
             if self._ends:
                 lines = map(_with_returns_within, lines)
@@ -470,11 +482,11 @@ class TextFile(Held):
         return [{"text": text.removeprefix("\ufeff"), "id": Path(self.name.strip("'\"")).stem}]
 
     def _lines(self) -> list[bytes]:
-        with open_binary(self.path) as stream:
+        """Its lines, in an encoding that was typed or each in its own: whatever stands first is somebody's text."""
+        with open_binary(self.path, bounded=False, sniffed=False) as stream:
             data = stream.read()
-        whole = whole_encoding(data[:HEAD], self.reading)
-        if self.reading.encoding is None and whole not in ("utf-16", "utf-32"):
-            whole = None  # only a mark that no author can type decides how the others' lines are read
-        self.encoding = whole
+        self.encoding = whole = whole_encoding(b"", self.reading)
+        if whole is None and whole_encoding(data[:HEAD], self.reading) in ("utf-16", "utf-32"):
+            self.told["first lines that look like another encoding (--encoding utf-16)"] = (1, "")
         data = data.decode(whole, "replace").encode() if whole else data
         return data.removesuffix(b"\n").split(b"\n") if data else []

@@ -31,16 +31,16 @@ _MAGIC: Final = b"\x1f\x8b"
 class _Source(io.RawIOBase):
     """The bytes of a file, unpacked when they are gzip; whatever goes wrong is a typed error."""
 
-    def __init__(self, path: AnyPath) -> None:
-        self._path, self._unpacked, self._packed = path, 0, 0
+    def __init__(self, path: AnyPath, *, bounded: bool, sniffed: bool) -> None:
+        self._path, self._unpacked, self._packed, self._bounded = path, 0, 0, bounded
         with os_errors("open", path):
             self._file = open(usable(path), "rb")  # noqa: SIM115  # closed in close()
         self._stream: IO[bytes] | gzip.GzipFile = self._file
         with os_errors("read", path):
-            packed = self._file.peek(len(_MAGIC)).startswith(_MAGIC)
-        if packed:
+            named, packed = os.fspath(path).endswith(".gz"), self._file.peek(len(_MAGIC)).startswith(_MAGIC)
+        if packed and (named or sniffed):
             self._stream = gzip.GzipFile(fileobj=_Counted(self._file, self))
-        elif os.fspath(path).endswith(".gz"):
+        elif named:
             self.close()
             raise DataError(f"{shown(path)} is named .gz but is not gzip: rename it or compress it again")
 
@@ -56,7 +56,11 @@ class _Source(io.RawIOBase):
         except OSError as error:
             raise storage_error("read", self._path, error) from None
         self._unpacked += size
-        if self._stream is not self._file and self._unpacked > max(GZIP_FREE, GZIP_RATIO * self._packed):
+        if (
+            self._bounded
+            and self._stream is not self._file
+            and self._unpacked > max(GZIP_FREE, GZIP_RATIO * self._packed)
+        ):
             what = f"more than {GZIP_RATIO} times its size: unpack it yourself if you trust it"
             raise DataError(f"{shown(self._path)} unpacks to {what}")
         return size
@@ -80,13 +84,14 @@ class _Counted(io.RawIOBase):
         return data
 
 
-def open_binary(path: AnyPath) -> io.BufferedReader:
+def open_binary(path: AnyPath, *, bounded: bool = True, sniffed: bool = True) -> io.BufferedReader:
     """The bytes of a file as a buffered stream, unpacked when the file is gzip (told by its first bytes).
 
     A pipe works too. Reading raises `StorageError` when the operating system fails and `DataError` when gzip is
-    damaged, cut short, missing from a file named ``.gz``, or expands more than `GZIP_RATIO` times.
+    damaged, cut short, missing from a file named ``.gz``, or expands more than `GZIP_RATIO` times. Of documents, whose
+    authors decide how far they expand, it is not ``bounded``; where an author's text is first, it is not ``sniffed``.
     """
-    return io.BufferedReader(_Source(path), _BUFFER)
+    return io.BufferedReader(_Source(path, bounded=bounded, sniffed=sniffed), _BUFFER)
 
 
 def largest_content(path: AnyPath) -> int | None:
