@@ -8,7 +8,7 @@ import pytest
 import publius
 from manifests import drawn, labels_of
 from publius.embeddings.embeddings import Embeddings
-from publius.privacy.promise import meaning
+from publius.privacy.promise import meaning, percent, rounded_up
 
 ONE, OTHER = "The nurse, and the river.", "A doctor at the river"
 
@@ -52,7 +52,10 @@ def test_a_setting_and_a_certificate(asked):
     found = asked("--mechanism", "exponential", "--epsilon", 3, "--length", 10)
     assert (found["exponent_per_distance"], found["evidence"]) == (30, "certified")
     assert 0.99 * 3 < found["parameters"]["epsilon_certified"] <= 3
+    found = asked("--mechanism", "laplace", "--epsilon", 3)
     said = asked("--mechanism", "laplace", "--epsilon", 3, said=True)
+    assert f" {rounded_up(found['nearest_pair'])} " in said  # as on pages: limits are rounded up
+    assert f" {percent(found['unchanged'])} " in said
     assert "120" in said
     assert "refuted" in said
 

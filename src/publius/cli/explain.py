@@ -108,15 +108,16 @@ def _list() -> Answer:
 
 def _setting(mechanism: Lifted) -> Answer:
     from publius.mechanisms.explained import setting
+    from publius.privacy.promise import percent, rounded_up
 
     found = console.watched(setting, mechanism)
 
     def shown() -> None:
         rows = [
-            ("exponent per unit of distance (epsilon * N)", found["exponent_per_distance"]),
-            ("two texts that differ in one word: nurse, doctor", found["nearest_pair"]),
-            ("two texts that differ in one word: nurse, river", found["typical_pair"]),
-            ("frequent words left unchanged", f"{found['unchanged']:.1%}"),
+            ("exponent per unit of distance (epsilon * N)", rounded_up(found["exponent_per_distance"])),
+            *((f"two texts that differ in one word: nurse, {word}", value and rounded_up(value))
+              for word, value in (("doctor", found["nearest_pair"]), ("river", found["typical_pair"]))),
+            ("frequent words left unchanged", percent(found["unchanged"])),
             ("mean distance of a word from its replacement", found["mean_distance"]),
             ("evidence", found["evidence"]), ("delta", f"{found['delta']:.3g}"),
         ]  # fmt: skip
