@@ -232,6 +232,10 @@ def test_the_page_to_sign_of_a_summary_shows_its_largest_counts(tmp_path):
             in said
         )
         assert len(said.split()) < 600
+    asked = drawn(tmp_path / "asked", summary_of(statements=2, statements_per_author=2), [{"id": "1"}], tables=tables)
+    sign(asked, tmp_path / "asked.html")
+    assert "At most 1 document of each author counts, for statements all; groups" in side_of(tmp_path / "asked.html")
+    assert "drawn by lot; for statements all." in side_of(tmp_path / "asked.html")
 
 
 def test_what_is_typed_is_escaped(tmp_path, words):

@@ -138,6 +138,9 @@ def test_of_which_documents_a_count_is_is_said(released, topics, subjects, file,
         r"of (\d+) to (\d+) counted documents", (tmp_path / "c" / "release.html").read_text()
     ).groups()
     assert 400 <= int(low) < int(high) <= 800
+    two = Summary(topics, by=BY, subjects=subjects, documents_per_author=2)
+    with pytest.raises(UsageError, match="counts at most 1 document of an author"):
+        summarize_corpus(corpus(file), two, tmp_path / "d", compare=released, workers=1)
 
 
 def test_shares_of_epsilon_add_up_on_the_page(released):

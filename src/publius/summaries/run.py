@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from publius import __version__
-from publius.errors import DataError, PolicyError, UsageError
+from publius.errors import DataError, PolicyError, UsageError, how_many
 from publius.files import AnyPath, read_bytes_limited, shown
 from publius.files.progress import stage
 from publius.noise.randomness import RunKey
@@ -170,7 +170,7 @@ def _earlier(
         raise UsageError(f"{shown(place)} is a release of another kind: name an earlier summary to compare with")
     if manifest.documents_per_author != summary.documents_per_author:
         raise UsageError(
-            f"{shown(place)} counts at most {manifest.documents_per_author} documents of an author: take the same "
+            f"{shown(place)} counts at most {how_many(manifest.documents_per_author, 'document')} of an author: take the same "
             "--documents-per-author, since those who write much write of something else"
         )
     try:
