@@ -129,7 +129,10 @@ def test_of_which_documents_a_count_is_is_said(released, topics, subjects, file,
     assert "in any document, says a program that errs" in page
     assert "drawn by lot; for statements all do." in page
     assert "counts; for statements all do." in read_me
-    assert "at most 1 document of each author, and of all their documents at most 2 statements;" in json.loads((released / "manifest.json").read_bytes())["promise"]
+    assert (
+        "at most 1 document of each author, and of all their documents at most 2 statements;"
+        in json.loads((released / "manifest.json").read_bytes())["promise"]
+    )
     assert "of 900 counted documents" in page  # one of each author: exact
     summarize_corpus(
         corpus(file), Summary(topics, epsilon=8, by=BY, subjects=subjects, documents_per_author=2), tmp_path / "c"

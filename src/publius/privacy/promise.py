@@ -161,7 +161,8 @@ def _of_summary(manifest: Any) -> list[str]:
         f"seen is at most {factor_text(epsilon)} times as probable under one as under the other.",
         meaning(manifest),
         f"Counted are at most {number(c)} {'document' if c == 1 else 'documents'} of each author"
-        + f", and of all their documents at most {manifest.statements_per_author} statements" * (manifest.statements > 0)
+        + f", and of all their documents at most {manifest.statements_per_author} statements"
+        * (manifest.statements > 0)
         + "; the number of "
         "authors is public. People mentioned are not protected as such, nor what most authors share.",
         "Each further release on the same authors adds its epsilon to this one's.",
