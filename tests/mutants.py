@@ -1,24 +1,38 @@
 """Plant faults in a room and count those that its tests catch.
 
-``python tests/mutants.py ROOM [--count 300] [--seed 1] [--root CHECKOUT] [--tests PATH...]``: each mutant is one small
-change of one expression (an operator, a comparison, a constant, a condition, a returned value), drawn by the seed from all
-that the room offers. The room's tests run on a copy until one fails. Printed: the share caught with a 95 % interval
-(Clopper-Pearson), and the mutants that lived, to be read.
+``python tests/mutants.py ROOM [--count 300] [--seed 1] [--root CHECKOUT] [--tests PATH...]``, by the checkout's Python:
+a mutant is one small change of one expression (operator, comparison, constant, condition, sign), drawn by the seed from
+all that the room offers. The tests run once under a tracer. A mutant meets those that ran its statement, the quickest
+first, until one fails; all of them where an import ran it; none did: it lived. Each has a process, forked from one that
+has imported the libraries: there, and in every Python it starts, the changed module is imported. What fails without a
+mutant catches nothing. Not seen: a Python without our environment, a source read as text, lines that a test needs and
+another ran (for a file, or a cache inside an object). Printed: the share caught with a 95 % interval (Clopper-Pearson),
+and the mutants that lived, to be read.
 """
 
 import argparse
 import ast
+import gc
+import importlib
+import json
 import os
+import resource
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections import defaultdict
+from contextlib import suppress
+from functools import _lru_cache_wrapper
+from importlib.machinery import SourceFileLoader
+from importlib.util import spec_from_file_location
+from itertools import chain
 from pathlib import Path
 from random import Random
 
-ROOT = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve()
+LIBRARIES = "numpy scipy.optimize scipy.sparse scipy.stats sklearn.linear_model hypothesis pytest typer".split()
 SWAPS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
     ast.Pow: ast.Mult, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
@@ -27,82 +41,211 @@ SWAPS = {
 }  # fmt: skip
 
 
-def places(tree: ast.AST) -> list[ast.AST]:
+def places(tree):
     """The nodes of a module that may be changed: annotations are none."""
-    annotations = {id(part) for node in ast.walk(tree) for part in _annotations(node)}
-    return [node for node in ast.walk(tree) if id(node) not in annotations]
+    notes = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
+    notes = {id(part) for note in notes if isinstance(note, ast.AST) for part in ast.walk(note)}
+    return [node for node in ast.walk(tree) if id(node) not in notes]
 
 
-def changes(source: str) -> list[tuple[int, int, str]]:
-    """Every mutant of a module: its line, the number of the node, and the kind of change."""
-    nodes = enumerate(places(ast.parse(source)))
-    return [(node.lineno, number, kind) for number, node in nodes for kind in _kinds(node)]
+def kinds(node):
+    """The changes that a node allows."""
+    swapped = type(getattr(node, "op", None)) in SWAPS
+    allowed = {
+        "operator": isinstance(node, ast.BinOp) and swapped and not isinstance(node.left, ast.JoinedStr),
+        "comparison": isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS,
+        "and/or": isinstance(node, ast.BoolOp),
+        "constant": isinstance(node, ast.Constant) and type(node.value) in (int, float),
+        "condition": isinstance(node, ast.If),
+        "sign": isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not),
+    }
+    return [kind for kind, is_allowed in allowed.items() if is_allowed]
 
 
-def changed(path: Path, number: int, kind: str) -> tuple[str, str]:
-    """What is changed, and the new source."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def changed(path, number, kind):
+    """What is changed, its statement's lines up to it (one is run where it is: constants are folded), the new module."""
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     node = places(tree)[number]
     before = ast.unparse(node)[:70].split("\n")[0]
-    _apply(node, kind)
-    return f"{before} [{kind}]", ast.unparse(ast.fix_missing_locations(tree))
-
-
-def _annotations(node):
-    for name in ("annotation", "returns"):
-        part = getattr(node, name, None)
-        if isinstance(part, ast.AST):
-            yield from ast.walk(part)
-
-
-def _kinds(node):
-    if isinstance(node, ast.BinOp) and type(node.op) in SWAPS and not isinstance(node.left, ast.JoinedStr):
-        yield "operator"
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
-        yield "comparison"
-    if isinstance(node, ast.BoolOp):
-        yield "and/or"
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        yield "constant"
-    if isinstance(node, ast.If):
-        yield "condition"
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not)):
-        yield "sign"
-
-
-def _apply(node, kind):
-    if kind in ("operator", "and/or"):
-        node.op = SWAPS[type(node.op)]()
-    elif kind == "comparison":
+    statement = [each for each in ast.walk(tree) if isinstance(each, ast.stmt) and node in ast.walk(each)][-1]
+    last = (node.test if isinstance(node, ast.If) else node).end_lineno
+    if kind == "comparison":
         node.ops[0] = SWAPS[type(node.ops[0])]()
     elif kind == "constant":
         node.value += 1
     elif kind == "condition":
         node.test = ast.UnaryOp(ast.Not(), node.test)
     else:
-        node.op = ast.UAdd()
+        node.op = SWAPS.get(type(node.op), ast.UAdd)()
+    return f"{before} [{kind}]", range(min(node.lineno, statement.lineno), last + 1), ast.fix_missing_locations(tree)
 
 
-def tried(mutant, root, tests, seconds):
-    """Whether the tests fail with one mutant: "caught", "lived" or "time" (counted as caught)."""
-    path, _, number, kind = mutant
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)
-        for name in ("src", "tests", "pyproject.toml", "docs", "README.md", "benchmarks"):
-            origin = root / name
-            if origin.is_dir():
-                shutil.copytree(origin, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-            elif origin.exists():
-                shutil.copy(origin, copy / name)
-        (copy / path.relative_to(root)).write_text(changed(path, number, kind)[1], encoding="utf-8")
-        command = [str(root / ".venv/bin/python"), "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider"]
-        command += ["-m", "not long and not use", *tests]
-        environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-        try:
-            done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return "time"
-        return "lived" if done.returncode == 0 else "caught"
+class Planted(SourceFileLoader):
+    """Imports the changed module in place of its file."""
+
+    def find_spec(self, name, path=None, target=None):
+        return spec_from_file_location(name, self.path, loader=self) if name == self.name else None
+
+    def get_code(self, _):
+        return compile(changed(*json.loads(os.environ["MUTANT"]))[2], self.path, "exec")
+
+
+def module(path):
+    """Its name."""
+    return ".".join(Path(path).relative_to(os.environ["SOURCE"]).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported(names):
+    """Those of the modules whose libraries are here."""
+    for name in names:
+        with suppress(ImportError):
+            importlib.import_module(name)
+
+
+def begin():
+    """In each process, and in those that tests start: plant the mutant, or write down which lines are run for whom."""
+    if mutant := os.environ.get("MUTANT"):
+        path = json.loads(mutant)[0]
+        sys.meta_path.insert(0, Planted(module(path), path))
+    if not (log := os.environ.get("RUN_LINES")):
+        return
+    log, seen = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), set()
+
+    def line(frame, *_):
+        if (key := (os.environ.get("RUN_FOR", ""), frame.f_code.co_filename, frame.f_lineno)) not in seen:
+            seen.add(key)
+            os.write(log, (json.dumps(key) + "\n").encode())
+        return line
+
+    def call(frame, *_):
+        return line(frame) if frame.f_code.co_filename.startswith(os.environ["SOURCE"]) else None
+
+    threading.settrace(call)
+    sys.settrace(call)
+
+
+class Plugin:
+    """Of pytest: which tests run, quickest first, and what is seen of them. Without seconds: all, in pytest's order."""
+
+    def __init__(self, order=(), seconds=None, modules=()):
+        self.order, self.seconds, self.modules, self.caches = order, seconds, modules, []
+        self.said = {"failed": [], "seconds": defaultdict(float), "shared": defaultdict(list)}
+
+    def pytest_collection_modifyitems(self, items):
+        if self.seconds:  # a test that only the mutant has is run too
+            place = {name: number for number, name in enumerate(self.order)}
+            items[:] = [each for each in items if each.nodeid in place or each.nodeid not in self.seconds]
+            items.sort(key=lambda item: place.get(item.nodeid, -1))
+            return
+        imported(self.modules)
+        caches = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)]
+        self.caches = [
+            each for each in caches if self.modules and str(each.__module__).startswith(("publius", "test_"))
+        ]
+        for item in items:
+            for each in chain.from_iterable(item._fixtureinfo.name2fixturedefs.values()):
+                self.said["shared"][f"{each.baseid} {each.argname}"].append(item.nodeid)
+
+    def pytest_runtest_logstart(self, nodeid):
+        os.environ["RUN_FOR"] = nodeid
+        for cache in self.caches:  # or the first of several tests would run the lines alone
+            cache.cache_clear()
+        if self.seconds:  # an endless loop
+            used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+            limit(used + 10 + 5 * self.seconds.get(nodeid, 0), 300 + 10 * self.seconds.get(nodeid, 0))
+
+    def pytest_fixture_setup(self, fixturedef, request):
+        shared = f"{fixturedef.baseid} {fixturedef.argname}"
+        os.environ["RUN_FOR"] = request.node.nodeid if fixturedef.scope == "function" else shared
+
+    def pytest_runtest_call(self, item):
+        os.environ["RUN_FOR"] = item.nodeid
+
+    def pytest_runtest_logreport(self, report):
+        self.said["seconds"][report.nodeid] += report.duration
+        self.said["failed"] += [report.nodeid] * report.failed
+
+
+def limit(processor, clock):
+    """This process is killed after so many seconds of either."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(processor), resource.RLIM_INFINITY))
+    signal.alarm(int(clock))
+
+
+def run(jobs, workers=1):
+    """Each job (its name, what pytest is told, plugin, variables) in a process: its name, how it ended, what was said."""
+    jobs, running = jobs[::-1], {}
+    while jobs or running:
+        if jobs and len(running) < workers:
+            name, *job = jobs.pop()
+            folder = Path(tempfile.mkdtemp(prefix="mutants-"))
+            if not (number := os.fork()):
+                _pytest(folder, *job)
+            running[number] = name, folder
+            continue
+        number, status = os.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(number, signal.SIGKILL)  # what it left running
+        name, folder = running.pop(number)
+        said = folder / "said.json"
+        yield name, status, json.loads(said.read_text()) if said.exists() else {"failed": []}
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _pytest(folder, told, plugin, variables):
+    try:
+        os.setpgid(0, 0)
+        os.environ.update(variables, TMPDIR=str(folder))
+        for number in range(3):
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+        resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+        limit(1800, 3600)
+        begin()
+        import pytest
+
+        options = ["-q", "-n", "0", "-p", "no:cacheprovider", "--assert=plain", "-m", "not long"]
+        code = pytest.main([*options, *told], [plugin])
+        (folder / "said.json").write_text(json.dumps(plugin.said))
+        os._exit(code)
+    finally:
+        os._exit(70)
+
+
+def tried(drawn, tests, paths, workers):
+    """Those of the mutants that live, and the tests of each."""
+    log = Path(os.environ["PYTHONPATH"].split(os.pathsep)[0]) / "log"
+    [(_, status, said)] = run([("", tests, Plugin(modules=list(map(module, paths))), {"RUN_LINES": str(log)})])
+    seconds, failed = said["seconds"], {*said["failed"]}
+    if not seconds:
+        sys.exit(f"no test was run: pytest ended with status {status}")
+    print(f"{len(seconds)} tests, {sum(seconds.values()):.0f} s under the tracer; fail: {sorted(failed)}", flush=True)
+    ran = defaultdict(set)
+    for run_for, *line in map(json.loads, log.read_text().splitlines()):
+        names = said["shared"].get(run_for, [run_for])
+        ran[*line].update(names)
+        ran[line[0], 0].update(names)
+    imported(LIBRARIES)
+    plans, results = {}, {}
+    for mutant in drawn:
+        path, near = mutant[0], set()
+        near.update(*(ran[path, line] for line in changed(*mutant)[1]))
+        rank = {name: (name not in near, name not in ran[path, 0], seconds[name]) for name in seconds}
+        plans[mutant] = sorted(rank if "" in near else near & {*rank}, key=rank.get)
+    again = drawn
+    while again:
+        jobs = []
+        for mutant in again:
+            results[mutant] = 0, set()
+            if order := [name for name in plans[mutant] if name not in failed]:
+                told = ["-x", *sorted({name.split("::")[0] for name in order})]
+                jobs.append((mutant, told, Plugin(order, seconds), {"MUTANT": json.dumps(mutant)}))
+        for mutant, status, said in run(jobs, workers):
+            results[mutant] = os.waitstatus_to_exitcode(status), {*said["failed"]}
+        caught_by = set().union(*(names for _, names in results.values())) & {*seconds} - failed
+        for _, _, said in run([("", sorted(caught_by), Plugin(), {})] if caught_by else []):
+            failed |= {*said["failed"]}
+        again = [mutant for mutant, (_, names) in results.items() if names & failed]
+    return [each for each in drawn if results[each][0] in (0, 5)], plans  # 5: no test is left
 
 
 def main():
@@ -110,27 +253,31 @@ def main():
     parser.add_argument("room")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--root", type=Path, default=ROOT)
-    parser.add_argument("--tests", nargs="*")
-    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--root", type=Path, default=HERE.parents[1])
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--tests", nargs="*")
     given = parser.parse_args()
-    root = given.root.resolve()
-    room = root / "src" / "publius" / given.room
-    files = sorted(room.rglob("*.py")) if room.is_dir() else [room.with_suffix(".py")]
-    tests = given.tests or [f"tests/{given.room}"]
-    every = [(path, *change) for path in files for change in changes(path.read_text(encoding="utf-8"))]
+    os.nice(19)
+    os.chdir(given.root)
+    room = Path("src/publius", given.room).resolve()
+    paths = list(map(str, sorted(room.rglob("*.py")) if room.is_dir() else [room.with_suffix(".py")]))
+    nodes = [(path, *each) for path in paths for each in enumerate(places(ast.parse(Path(path).read_text("utf-8"))))]
+    every = [(path, number, kind) for path, number, node in nodes for kind in kinds(node)]
     drawn = Random(given.seed).sample(every, min(given.count, len(every)))
-    with ThreadPoolExecutor(given.workers) as pool:
-        results = list(pool.map(lambda mutant: tried(mutant, root, tests, given.seconds), drawn))
-    counts = Counter(results)
-    caught = counts["caught"] + counts["time"]
+    with tempfile.TemporaryDirectory(prefix="mutants-") as kept:
+        text = f"import sys\nsys.path.append({str(HERE.parent)!r})\nimport mutants\nsys.path.pop()\nmutants.begin()\n"
+        Path(kept, "sitecustomize.py").write_text(text)
+        source = sys.path[0] = str(Path("src").resolve())
+        os.environ.update(PYTHONPATH=f"{kept}{os.pathsep}{source}", SOURCE=source)
+        os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+        lived, plans = tried(drawn, given.tests or [f"tests/{given.room}"], paths, given.workers)
     from scipy.stats import binomtest
 
+    for mutant in lived:
+        what, lines, _ = changed(*mutant)
+        print(f"lived: {module(mutant[0])}:{lines[-1]} {what}{'' if plans[mutant] else ' (no test runs it)'}")
+    caught = len(drawn) - len(lived)
     interval = binomtest(caught, len(drawn)).proportion_ci(0.95)
-    for (path, line, number, kind), result in zip(drawn, results, strict=True):
-        if result == "lived":
-            print(f"lived: {path.relative_to(root)}:{line} {changed(path, number, kind)[0]}")
     print(f"{given.room}: {caught} of {len(drawn)} caught ({len(every):,} possible), {caught / len(drawn):.1%}, "
           f"95 % CI {interval.low:.1%} to {interval.high:.1%}")  # fmt: skip
 
