@@ -48,7 +48,7 @@ BATCH: Final = 1000
 SEEDED: Final = "NOT PRIVATE: REPRODUCIBLE"
 EXPERIMENT: Final = "NOT PRIVATE: EXPERIMENT"
 _WORTH: Final = 0.9
-"""What shuffling promises is stated where it is at most this share of epsilon."""
+"""What shuffling promises is stated where it is at most this share of what holds without."""
 
 
 @final
