@@ -7,6 +7,7 @@ import math
 import re
 import sys
 import unicodedata
+from decimal import Decimal
 
 import numpy as np
 import openpyxl
@@ -16,10 +17,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import publius
+from publius.classifiers import features
 from publius.classifiers.encoder import load_encoder
 from publius.documents import office
 from publius.documents.clean import clean
 from publius.documents.corpus import open_corpus
+from publius.documents.document import said
 from publius.errors import DataError, PolicyError, StorageError, UsageError
 from publius.mechanisms.registry import make_kernel
 from publius.releases import draft
@@ -135,9 +138,11 @@ def test_no_mail_stops_a_mailbox_or_loses_its_sender(tmp_path, monkeypatch, mail
     [
         (b"Ann Lee <Ann@x.org>", "ann@x.org"), (b"ann@x.org (Ann (Lee))", "ann@x.org"), (b"<ann@x.org>", "ann@x.org"),
         (b'"victim@x.org" <ann@x.org>', "ann@x.org"), (b"victim@x.org <ann@x.org>", "ann@x.org"),
-        (b'"victim@x.org\\" <victim@x.org>" <ann@x.org>', "ann@x.org"), (b'"<victim@x.org> <ann@x.org>', None),
-        (b"(<victim@x.org>) ann@x.org", "ann@x.org"), (b"<victim@x.org>, ann@x.org", None), (b"Lee, Ann <ann@x.org>", "ann@x.org"),
-        (b"<ann@x.org>, <victim@x.org>", None), (b"ann at x.org", None), (b"<ann\xff@x.org>", "ann\xff@x.org"),
+        (b'"victim@x.org\\" <victim@x.org>" <ann@x.org>', "ann@x.org"), (b'"<victim@x.org> <ann@x.org>', '""<victim@x.org> <ann@x.org>"'),
+        (b"(<victim@x.org>) ann@x.org", "ann@x.org"), (b"<victim@x.org>, ann@x.org", '"<victim@x.org>, ann@x.org"'), (b"Lee, Ann <ann@x.org>", "ann@x.org"),
+        (b"<ann@x.org>, <victim@x.org>", '"<ann@x.org>, <victim@x.org>"'),
+        (b"=?utf-8?q?victim=40x.org?=", '"victim@x.org"'), (b"=?utf-8?q?victim=EF=BC=A0x.org?=", '"victim\uff20x.org"'),
+        (b"x <victim@x.org>" + b" " * 2000 + b", <ann@x.org>", '"x <victim@x.org>"'), (b"ann at x.org", None), (b"<ann\xff@x.org>", "ann\xff@x.org"),
     ],
 )  # fmt: skip
 def test_a_name_in_a_mail_makes_nobody_else_its_author(tmp_path, header, author):
@@ -482,3 +487,56 @@ def test_verify_says_no_more_of_a_manifest_than_it_can_tell(run, tmp_path, old, 
     manifest.write_text(manifest.read_text().replace(old, new, 1))
     found, out, err = run("verify", tmp_path / "out")
     assert (found, "drawn" in out) == (code, False), err
+
+
+def test_start_says_no_cell_of_the_file(run, tmp_path):
+    rows = [{"text": "open", "who": f"w{at}", "district": "north"} for at in range(600)]
+    rows += [{"text": "open", "who": "test", "district": "ward of canary"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    code, out, err = run(
+        "start", tmp_path / "a.jsonl", "--yes", "--release", "summary", "--by", "district=north,south", "--author-field", "who",
+        "--output", tmp_path / "out",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "rows that --by would call other: 1" in out
+    assert "looks like nobody" in out
+    assert not re.search(r"canary|test \(", out + err)
+
+
+def test_no_file_is_released_twice(tmp_path):
+    (tmp_path / "a.csv").write_text("text\nopen\n")
+    (tmp_path / "b.csv").symlink_to("a.csv")
+    for given in ([tmp_path / "a.csv", tmp_path / "a.csv"], [tmp_path], [tmp_path / "b.csv", tmp_path / "a.csv"]):
+        with pytest.raises(UsageError, match="one file"):
+            open_corpus(given)
+
+
+def test_numbers_in_one_call_are_as_many_as_memory_holds(monkeypatch):
+    class Dense:
+        shape = (2**22 + 1, 512)
+        ravel = staticmethod(lambda: None)
+
+    monkeypatch.setattr(np, "tile", lambda *_: None)
+    monkeypatch.setattr("scipy.sparse.csr_array", lambda given, shape: given[2])
+    starts = features.sparse(Dense())
+    assert (starts.min(), starts.max()) == (0, 512 * (2**22 + 1))
+
+
+def test_a_value_has_one_spelling_in_every_format(tmp_path):
+    decimals = [Decimal("17.00"), Decimal("1.50"), Decimal("0.00"), Decimal(10) ** 20]
+    columns = {
+        "text": pa.array([b"open", b"caf\xe9", None, b""], pa.binary()),
+        "who": pa.array(decimals, pa.decimal128(38, 2)),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    corpus = open_corpus(tmp_path / "a.parquet", author_field="who")
+    assert [each.text for each in corpus] == ["open", "caf\xe9", "", ""]
+    assert [each.author for each in corpus] == ["17", "1.5", "0", "1" + "0" * 20]
+    assert said(Decimal("sNaN")) is None
+
+
+def test_no_output_is_anothers_working_folder(run, tmp_path):
+    (tmp_path / "a.csv").write_text("status\nopen\nclosed\n")
+    asked = ("--field", "status", "--labels", "open,closed", "--epsilon", 5)
+    assert run("label", tmp_path / "a.csv", *asked, "--output", tmp_path / "q.publius-run")[0] == 2
+    assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]

@@ -93,7 +93,8 @@ def sparse(dense: Float64Array) -> Any:
 
     n, width = dense.shape
     indices = np.tile(np.arange(width, dtype=np.int32), n)
-    return csr_array((dense.ravel(), indices, np.arange(n + 1, dtype=np.int32) * width), shape=(n, width))
+    kind = np.int32 if n * width < 2**31 else np.int64
+    return csr_array((dense.ravel(), indices, np.arange(n + 1, dtype=kind) * width), shape=(n, width))
 
 
 def product(rows: Any, matrix: Float64Array) -> Float64Array:

@@ -22,10 +22,11 @@ from typing import Any, Final
 import msgspec
 
 from publius.documents.clean import unescaped
-from publius.documents.document import said
-from publius.documents.tables import decoded, whole_encoding
+from publius.documents.document import decoded, said
+from publius.documents.tables import whole_encoding
 from publius.errors import MissingExtraError, extra
 from publius.settings import Reading
+from publius.text.normal_form import normal_form
 
 _BLOCKS: Final = frozenset(
     "address article aside blockquote br caption dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr "
@@ -145,7 +146,10 @@ def _read(path: Path, request: dict[str, Any], parser: type[email.parser.BytesPa
     fields = {name.lower(): str(value) for name, value in reversed([*message.raw_items()])}
     sender = fields.get("from", "")
     address = _ADDRESS.fullmatch(_NO_ADDRESS.sub(" ", sender))  # of several none is the author's
-    sender = _header(address[1] or address[2]).lower() if address else _header(sender)
+    if address and len(sender) < _LONGEST_HEADER:
+        sender = decoded((address[1] or address[2]).encode("ascii", "surrogateescape")).lower()
+    elif "@" in normal_form("NFKC", sender := _header(sender)):
+        sender = f'"{sender}"'  # a name, whatever it says
     return message, _header(fields.get("subject", "")), sender
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, final
 
-from publius.documents.document import Document, Plan, check_columns, pick, text_column, text_of
-from publius.documents.tables import Chunk, Table, decoded
+from publius.documents.document import Document, Plan, check_columns, decoded, pick, text_column, text_of
+from publius.documents.tables import Chunk, Table
 from publius.errors import DataError, UsageError, extra
 from publius.settings import Reading
 

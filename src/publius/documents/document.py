@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import datetime
+import decimal
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -13,6 +15,7 @@ from publius.documents.clean import clean, quotes
 from publius.errors import DataError
 from publius.text.normal_form import LONGEST_TEXT
 
+CP1252: Final = "rows that are not UTF-8, read as windows-1252"
 LOST: Final = "texts with letters that an encoding lost (check --encoding)"
 SEVERAL: Final = "texts of several authors, who together count as one of their own (write one name a text)"
 QUOTED: Final = "texts that quote others, whose words are left out (--keep-quotes keeps them)"
@@ -103,10 +106,31 @@ def text_of(value: Any, tally: Tally | None = None) -> str:
     return text
 
 
+_CP1252: Final = "".join(bytes([each]).decode("cp1252", "ignore") or chr(each) for each in range(256))
+
+
+def decoded(data: bytes, tally: Tally | None = None) -> str:
+    """UTF-8, else cp1252; the bytes that it lacks as in Latin-1."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        if tally is not None:
+            tally[CP1252] += 1
+        return cp1252(data)
+
+
+def cp1252(data: bytes) -> str:
+    """Windows-1252; the bytes that it lacks as in Latin-1."""
+    return codecs.charmap_decode(data, "strict", _CP1252)[0]
+
+
 def said(value: Any) -> str | None:
     """A value of a table as people write it: whole numbers without a point, dates in ISO form; None for no value."""
     if isinstance(value, str):
         return value
+    if isinstance(value, decimal.Decimal):
+        plain = f"{value:f}"
+        return None if value.is_nan() else plain.rstrip("0").rstrip(".") if "." in plain else plain
     if value is None or value != value:
         return None
     if isinstance(value, bool):
@@ -115,6 +139,8 @@ def said(value: Any) -> str | None:
         value = int(value)
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
+    if isinstance(value, bytes):
+        return decoded(value)
     if isinstance(value, list):
         return "; ".join(sorted(filter(None, map(said, value)))) or None
     return str(value)

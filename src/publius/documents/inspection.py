@@ -14,10 +14,10 @@ from typing import Any, Final, final
 
 from publius.documents.clean import PLACEHOLDER, clean
 from publius.documents.corpus import Corpus, Note, open_corpus
-from publius.documents.document import Document, NoTextColumnError, said
+from publius.documents.document import CP1252, Document, NoTextColumnError, said
 from publius.documents.office import SheetsError, Workbook
 from publius.documents.sources import Source
-from publius.documents.tables import CP1252, Separated, header_rows
+from publius.documents.tables import Separated, header_rows
 from publius.errors import MissingExtraError, extra, how_many
 from publius.files.progress import stage
 from publius.settings import Reading

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from publius.documents.arrow import Arrow
+from publius.documents.document import decoded
 from publius.documents.office import Office, Workbook
 from publius.documents.tables import (
     HEAD,
@@ -22,7 +23,6 @@ from publius.documents.tables import (
     Separated,
     Table,
     TextFile,
-    decoded,
     head_of,
     header_rows,
     most_frequent,
@@ -98,6 +98,13 @@ class Source:
             else:
                 with os_errors("read", each), path.open("rb") as stream:
                     found.append(self._spooled(iter(lambda: stream.read(2**20), b""), shown(each), reading))
+        names: dict[tuple[int, int], str] = {}
+        for file in found:
+            state = file.path.stat()
+            if (before := names.setdefault((state.st_dev, state.st_ino), file.name)) is not file.name:
+                raise UsageError(
+                    f"{before} and {file.name} are one file, whose documents would leave twice: name it once."
+                )
         return found
 
     def _in_folder(self, folder: Path, *, subfolders: bool) -> list[File]:

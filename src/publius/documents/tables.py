@@ -21,7 +21,19 @@ from typing import Any, Final, TypeVar, final
 
 import msgspec
 
-from publius.documents.document import Bare, Plan, Tally, columns_of, has_column, pick, said, together
+from publius.documents.document import (
+    CP1252,
+    Bare,
+    Plan,
+    Tally,
+    columns_of,
+    cp1252,
+    decoded,
+    has_column,
+    pick,
+    said,
+    together,
+)
 from publius.errors import DataError, UsageError, how_many
 from publius.files.reading import open_binary
 from publius.settings import Reading
@@ -29,7 +41,6 @@ from publius.text.normal_form import LONGEST_TEXT
 
 CHUNK_LIMIT: Final = 16 * 2**20  # bytes or characters after which a chunk is full, however few rows it has
 NULLS: Final = "rows with null characters, which are left out of them"
-CP1252: Final = "rows that are not UTF-8, read as windows-1252"
 UNREADABLE: Final = "files that cannot be read, which count as empty texts"
 HEAD: Final = 2**16
 _LONGEST: Final = 4 * LONGEST_TEXT  # in bytes
@@ -109,19 +120,6 @@ def _mended(value: Any, tally: Tally) -> Any:
 
 def _whole(digits: str) -> int | str:
     return int(digits) if len(digits) < 400 else digits
-
-
-_CP1252: Final = "".join(bytes([each]).decode("cp1252", "ignore") or chr(each) for each in range(256))
-
-
-def decoded(data: bytes, tally: Tally | None = None) -> str:
-    """UTF-8, else cp1252; the bytes that it lacks as in Latin-1."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        if tally is not None:
-            tally[CP1252] += 1
-        return codecs.charmap_decode(data, "strict", _CP1252)[0]
 
 
 # Files ----------------------------------------------------------------------------------------------------
@@ -422,8 +420,7 @@ class Separated(Table):
             row = [cell.replace("\0", "") for cell in row]
         if self.encoding is None and _ODD.search("".join(row)):
             self.tally[CP1252] += 1
-            as_bytes = [cell.encode("utf-8", "surrogateescape") for cell in row]
-            row = [codecs.charmap_decode(cell, "strict", _CP1252)[0] for cell in as_bytes]
+            row = [cp1252(cell.encode("utf-8", "surrogateescape")) for cell in row]
         return row
 
 

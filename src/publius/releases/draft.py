@@ -90,6 +90,8 @@ class Draft:
         """
         target = Path(os.path.realpath(output))
         home = target.with_name(target.name + RUNNING)
+        if target.name.endswith(RUNNING):
+            raise UsageError(f"{shown(output)} is named as the working folder of a run: name another output")
         with own_folder(home) as fresh:
             if (home / _PAID).exists():
                 if not resume:

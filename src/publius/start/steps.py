@@ -92,7 +92,7 @@ def _groups(answers: Answers) -> list[str]:
 
 
 def _look(answers: Answers, corpus: Corpus, known: Known, said: Said) -> None:
-    """What ``label`` and ``inspect`` say of a file, before anything is spent."""
+    """What ``label`` and ``inspect`` say of a file, before anything is spent; cells of it stand in ``inspect`` alone."""
     from publius.documents.inspection import inspect, look
     from publius.summaries.groups import Groups
 
@@ -100,8 +100,8 @@ def _look(answers: Answers, corpus: Corpus, known: Known, said: Said) -> None:
     with stage("looking"):
         lines = look(corpus, known, by="these word vectors" if answers.release == "words" else "this classifier")
         notes = inspect(answers.file, corpus.tables[0].reading, author_field=answers.author_field, by=by).notes
-    told = [f"{each.what}: {each.count:,}" + f" ({each.where})" * bool(each.where) for each in notes]
-    for line in dict.fromkeys([*lines, *told]):
+    told = [f"{each.what}: {each.count:,}" for each in notes]
+    for line in [*lines, *(each for each in told if not any(line.startswith(each) for line in lines))]:
         said(line)
 
 
