@@ -46,8 +46,9 @@ def test_words_are_attacked_clear_and_protected(run, written, words, stored, tmp
     holding = max(e.identified.value for e in found.attackers if e.epsilon == 20 and e.attacker == "worst-case")
     assert last.startswith("At epsilon 20 the strongest attacker without the originals identifies")
     assert f"; who holds them: {percent(holding)}; " in last  # who is on the same page with more
-    stated = [found.facts[name] for name in ("metric", "unknown", "stop_words")]  # as manifests say it: sign compares
-    assert stated == ["euclidean", "unk", "none"]
+    names = ("epsilon", "mechanism", "metric", "unknown", "stop_words")  # as manifests say it: sign compares
+    stated = [[each[name] for name in names] for each in found.facts["stated"]]
+    assert stated == [[epsilon, "laplace", "euclidean", "unk", "none"] for epsilon in (20, 0.5)]
     assert {each.setting.epsilon for each in found.attackers} == {None, 20.0, 0.5}
     assert {each.attacker for each in found.attackers if each.task == "author"} >= {
         "letters", "words", "likelihood", "delta", "koppel", "adaptive-likelihood", "informed", "worst-case",

@@ -15,6 +15,9 @@ from publius.releases.sign import sign, verify
 from publius.settings import People
 
 WORDS = words_of()
+STATED = {name: getattr(WORDS, name) for name in (
+    "epsilon", "mechanism", "mechanism_parameters", "length", "metric", "unknown", "stop_words", "stop_words_sha256", "tokenizer",
+)}  # fmt: skip
 ROWS = [{"id": str(number), "label": "open"} for number in range(1, 13)]
 
 
@@ -72,7 +75,7 @@ def evaluation(folder, **more):
         "attackers": attacks,
         "kind": "words",
         "public": [{"sha256": WORDS.vocabulary_sha256}],
-        "facts": {name: getattr(WORDS, name) for name in ("length", "metric", "unknown", "stop_words")},
+        "facts": {"stated": [STATED, STATED | {"epsilon": 20.0}]},
     }
     (folder / "results.json").write_text(json.dumps(facts | more))
     return folder
@@ -159,8 +162,16 @@ def test_who_was_identified_stands_on_both_pages(tmp_path, words):
         ({"attackers": []}, DataError, "no attack on authors at epsilon 10"),
         ({"attackers": 3}, DataError, "is no evaluation"),
         ({"kind": "labels"}, DataError, "kind, classifier differ"),
-        ({"facts": {"length": 5}}, DataError, "length, metric, unknown, stop_words differ"),
-        ({"public": []}, DataError, "vocabulary_sha256 differ"),
+        ({"facts": {"stated": [STATED | {"length": 5}]}}, DataError, ": length differ"),
+        (
+            {"facts": {"stated": [STATED | {"mechanism_parameters": {"project": 2}}]}},
+            DataError,
+            "mechanism_parameters differ",
+        ),
+        ({"facts": {"stated": [STATED | {"stop_words_sha256": "f" * 64}]}}, DataError, "stop_words_sha256 differ"),
+        ({"facts": {"stated": [STATED | {"mechanism": "vickrey"}]}}, DataError, "mechanism differ"),
+        ({"facts": {}}, DataError, "mechanism differ"),
+        ({"public": [], "facts": {}}, DataError, "vocabulary_sha256, mechanism differ"),
     ],
 )
 def test_evaluations_that_no_page_may_show(tmp_path, words, more, error, said):

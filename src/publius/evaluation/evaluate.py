@@ -17,7 +17,6 @@ from publius.evaluation.labels import RANDOMIZED, evaluate_labels
 from publius.evaluation.records import CLEAR, Attempt, Results, Setting
 from publius.evaluation.run import AsIs, Evaluation, Words
 from publius.evaluation.verdict import judged, overall, too_few
-from publius.mechanisms.lifted import Lifted
 from publius.settings import People, Reading, UnknownPolicy
 
 AS_IS_ATTACKERS: Final = ("letters", "words", "likelihood", "delta", "koppel")
@@ -60,11 +59,8 @@ def of_words(
         attempts = evaluation.run()
         facts = {
             "length": words.length, "draws": tried.draws, "seed": tried.seed, "changed": evaluation.changed,
+            "stated": evaluation.stated,
         }  # fmt: skip
-        if words.length and settings:  # as a manifest says it, for sign
-            kernel = words.make_kernel(_mechanisms(tried)[0], epsilons[0])
-            stated = Lifted(kernel, words.length, unknown=words.unknown, stop_words=words.stop_words).facts()
-            facts |= {name: stated[name] for name in ("unknown", "stop_words", "metric")}
         return attempts, {"public": (_named(words),), "facts": facts}
 
     return _judged(public, "words", data, settings, limits, attack)

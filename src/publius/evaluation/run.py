@@ -144,6 +144,7 @@ class Evaluation:
     Attributes:
         draws: of noise in each setting; figures are means over them.
         seed: of all noise: an evaluation is an experiment, and nothing it draws is released.
+        stated: of each setting what a manifest says of its mechanism.
     """
 
     data: Dataset
@@ -153,6 +154,7 @@ class Evaluation:
     draws: int = 1
     seed: int = 0
     changed: dict[str, float] = field(default_factory=dict)
+    stated: list[dict[str, Any]] = field(default_factory=list)
     _distances: dict[str, Float64Array] = field(default_factory=dict)
 
     def run(self) -> list[Attempt]:
@@ -182,6 +184,8 @@ class Evaluation:
         draws = 1 if protected.kernel is None else self.draws
         released = protected.bags = [protected.released(data.attacked, draw) for draw in range(draws)]
         self.changed[protected.setting.name] = changed_share(self._whole, released)
+        if protected.kernel is not None:
+            self.stated.append(protected.lifted.facts())
         copies = self._copies(protected)
         found: dict[tuple[str, Task, bool], Float64Array] = {}
         for name in self.attackers:

@@ -227,7 +227,7 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
     stated = msgspec.to_builtins(manifest)
     if results.kind == "labels":
         stated["classifier"] = (stated.get("classifier") or {}).get("sha256")
-    wrong = [name for name, value in _measured(results).items() if stated.get(name) != value]
+    wrong = [name for name, value in _measured(results, stated).items() if stated.get(name) != value]
     if wrong:
         raise DataError(
             f"{shown(folder)} measured something else than what was released: {', '.join(wrong)} differ. Evaluate what "
@@ -264,13 +264,14 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _measured(results: _Results) -> dict[str, Any]:
-    """What an evaluation drew with, beside mechanism and epsilon, by the names of the manifest."""
+def _measured(results: _Results, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What an evaluation drew with at the mechanism and epsilon of a manifest, by the names of that."""
     sha256 = next(iter(results.public), {}).get("sha256")
     if results.kind == "labels":
         return {"kind": "labels", "classifier": sha256}
-    found = {name: results.facts.get(name) for name in ("length", "metric", "unknown", "stop_words")}
-    return {"kind": results.kind, "ordered": False, "vocabulary_sha256": sha256, **found}
+    drawn = [each for each in results.facts.get("stated", ()) if each["mechanism"] == manifest.get("mechanism")]
+    same = (each for each in drawn if each["epsilon"] == manifest["epsilon"])
+    return {"kind": results.kind, "vocabulary_sha256": sha256, **next(same, {} if drawn else {"mechanism": None})}
 
 
 def _knows(attempt: _Attempt) -> str:
