@@ -7,6 +7,7 @@ import pytest
 from publius.errors import UsageError
 from publius.evaluation.asked import Limits
 from publius.evaluation.records import CLEAR, Setting, attempt
+from publius.evaluation.report import strongest
 from publius.evaluation.verdict import judged, level_of, needed, overall, too_few
 from publius.noise.randomness import seeded_rng
 from publius.statistics import Interval
@@ -58,6 +59,11 @@ def test_a_check_says_its_level_and_the_figure_of_the_attempt():
         one, by_author=msgspec.structs.replace(one.by_author, identified=(0.0325000001,) * 100)
     )
     assert one.interval("identified", 0.05).value == 0.0325
+
+
+def test_the_strongest_is_at_its_best_which_need_not_be_with_most_told():
+    best, topical = made(hits(56, 100)), msgspec.structs.replace(made(hits(48, 100)), told=("texts", "topic"))
+    assert strongest([best, topical], SETTING) is best
 
 
 def test_every_limit_must_hold():

@@ -67,7 +67,7 @@ def focus(results: Results) -> Setting:
 
 def strongest(attempts: Sequence[Attempt], setting: Setting) -> Attempt | None:
     """The attacker with the largest share, of those that are judged, on authors in one setting."""
-    own = most_told([each for each in attempts if each.setting == setting and each.task == "author"])
+    own = at_best([each for each in attempts if each.setting == setting and each.task == "author"])
     judged = [each for each in own if each.judged] or own
     return max(judged, key=lambda each: each.identified.value, default=None)
 
@@ -86,20 +86,20 @@ def table_rows(results: Results) -> tuple[list[str], list[list[str]]]:
 
 
 def main_attempts(results: Results) -> list[Attempt]:
-    """Of the setting in focus each attacker once, with the most that it was told; the topic last."""
-    found = most_told([each for each in results.attackers if each.setting == focus(results)])
+    """Of the setting in focus each attacker once, at its best; the topic last."""
+    found = at_best([each for each in results.attackers if each.setting == focus(results)])
     authors = sorted(
         (each for each in found if each.task == "author"), key=lambda each: (not each.judged, -each.identified.value)
     )
     return authors + [each for each in found if each.task == "topic"]
 
 
-def most_told(attempts: Sequence[Attempt]) -> list[Attempt]:
-    """Of one setting, each attacker and task once: with the most that it was told."""
+def at_best(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Of one setting, each attacker and task once: where it named most, which more to know need not be."""
     found: dict[tuple[str, str], Attempt] = {}
     for each in attempts:
         key = (each.attacker, each.task)
-        if key not in found or len(each.told) > len(found[key].told):
+        if key not in found or each.identified.value >= found[key].identified.value:
             found[key] = each
     return list(found.values())
 
