@@ -24,7 +24,7 @@ import tempfile
 import threading
 from collections import defaultdict
 from contextlib import suppress
-from functools import _lru_cache_wrapper
+from functools import _lru_cache_wrapper, cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import spec_from_file_location
 from itertools import chain
@@ -33,6 +33,7 @@ from random import Random
 
 HERE = Path(__file__).resolve()
 LIBRARIES = "numpy scipy.optimize scipy.sparse scipy.stats sklearn.linear_model hypothesis pytest typer".split()
+AT = [os.environ.get("RUN_FOR", "")]
 SWAPS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
     ast.Pow: ast.Mult, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
@@ -102,6 +103,17 @@ def imported(names):
             importlib.import_module(name)
 
 
+@cache
+def size(code):
+    """How many lines a function has."""
+    return len({line for *_, line in code.co_lines() if line})
+
+
+def at(name):
+    """Lines are run from now on for this test, or for this fixture of several; "": by an import."""
+    AT[0] = os.environ["RUN_FOR"] = name
+
+
 def begin():
     """In each process, and in those that tests start: plant the mutant, or write down which lines are run for whom."""
     if mutant := os.environ.get("MUTANT"):
@@ -109,16 +121,18 @@ def begin():
         sys.meta_path.insert(0, Planted(module(path), path))
     if not (log := os.environ.get("RUN_LINES")):
         return
-    log, seen = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), set()
+    log, source, seen = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), os.environ["SOURCE"], defaultdict(set)
 
     def line(frame, *_):
-        if (key := (os.environ.get("RUN_FOR", ""), frame.f_code.co_filename, frame.f_lineno)) not in seen:
-            seen.add(key)
-            os.write(log, (json.dumps(key) + "\n").encode())
-        return line
+        code, number = frame.f_code, frame.f_lineno
+        lines = seen[AT[0], code.co_filename, code.co_name, code.co_firstlineno]
+        if number not in lines:
+            lines.add(number)
+            os.write(log, (json.dumps([AT[0], code.co_filename, number]) + "\n").encode())
+        return line if len(lines) < size(code) else None  # where all are known
 
     def call(frame, *_):
-        return line(frame) if frame.f_code.co_filename.startswith(os.environ["SOURCE"]) else None
+        return line(frame) if frame.f_code.co_filename.startswith(source) else None
 
     threading.settrace(call)
     sys.settrace(call)
@@ -147,19 +161,19 @@ class Plugin:
                 self.said["shared"][f"{each.baseid} {each.argname}"].append(item.nodeid)
 
     def pytest_runtest_logstart(self, nodeid):
-        os.environ["RUN_FOR"] = nodeid
-        for cache in self.caches:  # or the first of several tests would run the lines alone
-            cache.cache_clear()
+        at(nodeid)
+        for each in self.caches:  # or the first of several tests would run the lines alone
+            each.cache_clear()
         if self.seconds:  # an endless loop
             used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
             limit(used + 10 + 5 * self.seconds.get(nodeid, 0), 300 + 10 * self.seconds.get(nodeid, 0))
 
     def pytest_fixture_setup(self, fixturedef, request):
         shared = f"{fixturedef.baseid} {fixturedef.argname}"
-        os.environ["RUN_FOR"] = request.node.nodeid if fixturedef.scope == "function" else shared
+        at(request.node.nodeid if fixturedef.scope == "function" else shared)
 
     def pytest_runtest_call(self, item):
-        os.environ["RUN_FOR"] = item.nodeid
+        at(item.nodeid)
 
     def pytest_runtest_logreport(self, report):
         self.said["seconds"][report.nodeid] += report.duration
