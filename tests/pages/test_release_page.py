@@ -236,11 +236,17 @@ def test_commands_repeat_the_settings():
 def test_words_show_exponents_between_zones_and_how_often_a_word_stays(tmp_path):
     page = pages(tmp_path, words_of(unchanged=0.63), None)[0]
     assert "1 of 40 words (close words (nurse, doctor)):" in page
+    assert "all 40 words (other words (nurse, river)): 2,470" in page  # 2,468, up, as in the text
     assert 'class="zone zd"' in page
     assert 'class="zone zb"' in page
     assert "unchanged: 63 %." in page
     assert "Not computed for this release" in side_of(pages(tmp_path, words_of(), None)[0])
     assert "other texts of theirs: how many was not measured" in side_of(page)
+
+
+def test_a_declared_value_is_nobody_s_answer(tmp_path):
+    page = pages(tmp_path, values_of(), {"id": "1", "label": "open"})[0]
+    assert "if k is the declared value, else 1)" in page
 
 
 def test_accuracy_is_said_before_and_after_noise(tmp_path):

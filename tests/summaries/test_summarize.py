@@ -3,6 +3,7 @@
 import csv
 import html
 import json
+import math
 import re
 from fractions import Fraction
 
@@ -150,6 +151,17 @@ def test_shares_of_epsilon_add_up_on_the_page(released):
     page = (released / "release.html").read_text()
     shares = re.findall(r'<td class="n">(\d+/\d+)</td>', page)
     assert (len(shares), sum(map(Fraction, shares))) == (4, 1)
+
+
+def test_how_many_times_more_is_rounded_down_to_hundredths(released):
+    page = html.unescape((released / "release.html").read_text())
+    rows = [row for name in ("topics", "subjects") for row in table(released / f"{name}.csv")]
+    told = {
+        f"{math.floor(100 * float(row['times_low'])) / 100:.4g}" for row in rows if row["change"] in ("new", "more")
+    }
+    assert {*re.findall(r"at least ([\d.]+) times", page)} == told
+    assert ("no change told" in page) == any(not row["change"] for row in rows)
+    assert "not shown" not in page
 
 
 def test_what_changed_stands_in_the_tables(released):
