@@ -186,10 +186,10 @@ def test_what_epsilon_means_by_brute_force(epsilon, labels, candidates):
 
 def test_meaning_in_one_line_of_each_kind():
     assert meaning(labels_of(21)) == (
-        "Noise changes 12 % of labels (about 147 of 1,234). Which of two texts is behind a row, an attacker gets right "
-        "at most 99.34 % of the time (50 % by guessing): odds of at most 149 to 1."
+        "Noise changes 12 % of labels (about 147 of 1,234). Somebody who holds two texts, one of them behind a "
+        "row, picks the right one at most 99.34 % of the time (50 % by guessing): odds of at most 149 to 1."
     )
-    assert meaning(summary_of()).endswith("is right at most 74 % of the time (50 % by guessing).")
+    assert meaning(summary_of()).endswith("picks the right one at most 74 % of the time (50 % by guessing).")
     assert meaning(words_of()) == (
         "Exponent between two texts that differ in one word: at most 2.31 for close words (nurse, doctor), 61.7 for other "
         "words (nurse, river)."

@@ -12,12 +12,12 @@ BASE = {"publius_version": "1.0.0", "private": True, "promise": ""}
 
 @pytest.mark.parametrize(
     ("author", "said"),
-    [(None, "it is 2.5."), (AuthorFacts(documents=1, epsilon=2.5), "it is 2.5."),
+    [(None, "it is 2.5 per document."), (AuthorFacts(documents=1, epsilon=2.5), "it is 2.5 per document."),
      (AuthorFacts(documents=2, epsilon=5.0), "it is 2.5 per document, 5 per author.")],
 )  # fmt: skip
 def test_an_epsilon_is_placed_in_what_the_field_uses_for_each_unit(author, said):
     manifest = msgspec.structs.replace(labels_of(3), epsilon=2.5, author=author)
-    assert yardstick(manifest).startswith("Epsilon up to 1 is usually called strong")
+    assert yardstick(manifest).startswith("A smaller epsilon protects more")
     assert yardstick(manifest).endswith(said)
 
 

@@ -35,14 +35,14 @@ def meaning(manifest: Any) -> str:
         what, compared = ("declared values", "values") if manifest.classifier.kind == "values" else ("labels", "texts")
         times = number(round(changed * manifest.documents))
         return (
-            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}). Which of two "
-            f"{compared} is behind a row, an attacker gets right at most "
+            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}). Somebody who "
+            f"holds two {compared}, one of them behind a row, picks the right one at most "
             f"{percent(posterior_at_most(manifest.epsilon, 2), up=True)} of the time (50 % by guessing): odds of at "
             f"most {factor_text(manifest.epsilon)} to 1."
         )
     if kind == "summary":
         return (
-            "An attacker who knows everything but which of two texts one author wrote is right at most "
+            "Somebody who knows everything except which of two texts an author wrote picks the right one at most "
             f"{percent(posterior_at_most(manifest.epsilon, 2), up=True)} of the time (50 % by guessing)."
         )
     if manifest.evidence == "none":
@@ -60,12 +60,12 @@ def yardstick(manifest: Any) -> str:
             "Little protection against somebody who holds texts of these authors. This epsilon counts per word and "
             "distance: do not compare it with that of other releases."
         )
-    here = rounded_up(manifest.epsilon, 6)
+    here = f"{rounded_up(manifest.epsilon, 6)} per {manifest.unit}"
     if manifest.author is not None and manifest.author.epsilon != manifest.epsilon:
-        here += f" per document, {rounded_up(manifest.author.epsilon, 6)} per author"
+        here += f", {rounded_up(manifest.author.epsilon, 6)} per author"
     return (
-        "Epsilon up to 1 is usually called strong, 1 to 20 is in use, more may mean little (NIST SP 800-226). "
-        f"Here it is {here}."
+        "A smaller epsilon protects more: up to 1 is usually called strong, above 20 it may protect little (NIST SP "
+        f"800-226). Here it is {here}."
     )
 
 
@@ -164,7 +164,7 @@ def _of_summary(manifest: Any) -> list[str]:
         + f", and of all their documents at most {manifest.statements_per_author} statements"
         * (manifest.statements > 0)
         + "; the number of "
-        "authors is public. People mentioned are not protected as such, nor what most authors share.",
+        "authors is public. People whom texts mention are not protected, nor is what most authors have in common.",
         "Each further release on the same authors adds its epsilon to this one's.",
     ]
 
