@@ -7,6 +7,8 @@ import time
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from manifests import drawn, values_of
+from publius.releases.register import MANIFEST
 from publius.web import views
 
 HOSTILE = "<script>alert(1)</script> \u202e<img src=x onerror=alert(2)>"
@@ -144,6 +146,20 @@ def test_start_asks_releases_and_shows_the_folder(client, folder):
     assert not seen(client, "folders", folder="../folder/made").css("iframe")
     assert client.post("/start/again", json=asked).status_code == 200
     assert seen(client, "start", **asked).css("#run")
+
+
+def test_a_folder_that_was_changed_is_named_and_no_folder_breaks_the_list(client, folder):
+    for name in ("good", "page", "labels", "small", "large"):
+        drawn(folder / name, values_of(), [{"id": "1", "label": "open"}])
+    (folder / "page" / "release.html").write_bytes(b"<main>canary\xff</main>")
+    told = json.loads((folder / "good" / MANIFEST).read_bytes())
+    for name, more in (("labels", {"labels": []}), ("small", {"epsilon": 1e-320}), ("large", {"documents": 10**400})):
+        (folder / name / MANIFEST).write_text(json.dumps(told | more))
+    page = seen(client, "folders", folder="page")
+    assert sorted(text_of(page, ".release b")) == ["good", "page"]
+    assert not page.css("iframe")
+    assert "not as it was drawn" in page.text()
+    assert seen(client, "folders", folder="good").css("iframe")
 
 
 def test_start_can_be_cancelled(client, folder, monkeypatch):

@@ -15,9 +15,10 @@ from publius.classifiers.classifier import Kind
 from publius.errors import DataError
 
 VERSION: Final = 1
-Positive = Annotated[float, Meta(gt=0)]
+Positive = Annotated[float, Meta(ge=1e-100, le=1e100)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Count = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0, lt=2**62)]
+One = Annotated[int, Meta(ge=1, lt=2**62)]
 
 
 class _Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -79,7 +80,7 @@ class Pair(_Record, frozen=True, kw_only=True):
 class AuthorFacts(_Record, frozen=True, kw_only=True):
     """What holds for an author: at most so many documents leave, epsilon and delta for what they say, all together."""
 
-    documents: Annotated[int, Meta(ge=1)]
+    documents: One
     epsilon: Positive
     delta: Share = 0.0
 
@@ -113,7 +114,7 @@ class LabelManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag=
     epsilon: Positive
     delta: Share = 0.0
     documents: Count
-    labels: tuple[str, ...]
+    labels: Annotated[tuple[str, ...], Meta(min_length=2)]
     classifier: ClassifierFacts
     field: str | None = None
     labels_after_texts: bool = False
@@ -140,7 +141,7 @@ class WordManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="
     epsilon: Positive
     delta: Share = 0.0
     documents: Count
-    length: Annotated[int, Meta(ge=1)]
+    length: One
     metric: str
     mechanism: str
     mechanism_parameters: dict[str, float | int | str | bool | None] = {}
@@ -186,7 +187,7 @@ class SummaryManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", ta
     epsilon: Positive
     delta: Share = 0.0
     authors: Count
-    documents_per_author: Annotated[int, Meta(ge=1)]
+    documents_per_author: One
     by: dict[str, tuple[str, ...]] = {}
     shares: dict[str, float] = {}
     scales: dict[str, float] = {}

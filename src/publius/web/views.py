@@ -27,7 +27,7 @@ from publius.noise.randomness import seeded_rng, system_rng
 from publius.pages.page import PAGE
 from publius.privacy.promise import factor_text, meaning
 from publius.releases.manifest import decoded
-from publius.releases.register import MANIFEST, RUNNING
+from publius.releases.register import MANIFEST, RUNNING, whole
 from publius.text.bag import Bag, words_of
 from publius.text.marked_text import tokens_of
 from publius.text.tokenizer import Unknown, normalize
@@ -253,9 +253,13 @@ def _folders(state: State, asked: Asked) -> dict[str, Any]:
             kind = str(manifest.__struct_config__.tag)
         except (PubliusError, OSError):
             continue  # a folder of something else, or of another version
-        releases.append({"name": name, "kind": kind, "meaning": said})
         if name == asked["folder"] and (page := folder / PAGE).is_file():
-            chosen = {"name": name, "page": page.read_text(encoding="utf-8")}
+            try:
+                whole(folder)
+                chosen = {"name": name, "page": page.read_text(encoding="utf-8", errors="replace")}
+            except PubliusError as error:  # what was changed is no release
+                said = str(error)
+        releases.append({"name": name, "kind": kind, "meaning": said})
     return {"folder": state.folder.name, "releases": releases, "chosen": chosen}
 
 
