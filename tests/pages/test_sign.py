@@ -213,7 +213,7 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
 def test_labels_need_no_attack(tmp_path):
     release = drawn(tmp_path / "labels", *[MADE["3 labels"][0]], [MADE["3 labels"][1]])
     sign(release, tmp_path / "sign.html")
-    assert "Nothing has to be measured: by proof, a row tells at most its label" in side_of(tmp_path / "sign.html")
+    assert "No attack was measured, and none is needed: it is proven that a row tells at most its label" in side_of(tmp_path / "sign.html")
 
 
 def test_a_summary_is_signed_and_verified(tmp_path):
@@ -239,7 +239,7 @@ def test_the_page_to_sign_of_a_summary_shows_its_largest_counts(tmp_path):
         assert "subject 7" not in page
         said = side_of(tmp_path / name)
         assert (
-            "Documents by subject, the largest 5 of 7; lines: 95 % limits. At most 1 document of each author counts; groups by district ."
+            "Documents by subject, the largest 5 of 7; lines and numbers: 95 % limits. At most 1 document of each author counts; groups by district ."
             in said
         )
         assert len(said.split()) < 600
