@@ -213,7 +213,9 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
 def test_labels_need_no_attack(tmp_path):
     release = drawn(tmp_path / "labels", *[MADE["3 labels"][0]], [MADE["3 labels"][1]])
     sign(release, tmp_path / "sign.html")
-    assert "No attack was measured, and none is needed: it is proven that a row tells at most its label" in side_of(tmp_path / "sign.html")
+    assert "No attack was measured, and none is needed: it is proven that a row tells at most its label" in side_of(
+        tmp_path / "sign.html"
+    )
 
 
 def test_a_summary_is_signed_and_verified(tmp_path):
