@@ -252,7 +252,7 @@ def test_a_declared_value_is_nobody_s_answer(tmp_path):
 def test_accuracy_is_said_before_and_after_noise(tmp_path):
     page, read_me = pages(tmp_path, *MADE["21 labels"])
     said = re.search(
-        r"right before noise 75 % \(thick line\), after it 66 % \(bar; 95 % interval (\d+) % to (\d+) %\)",
+        r"75 % got the right label before noise \(thick line\), and 66 % after it \(bar; 95 % interval (\d+) % to (\d+) %\)",
         side_of(page),
     )
     assert int(said[1]) < 66 < int(said[2])

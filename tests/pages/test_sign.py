@@ -204,7 +204,7 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
         ("letters", "knows other texts, topics, of 3"),
     )] == [True, False, True, True, True]  # fmt: skip
     assert (
-        "other texts of theirs and the topic: 72 % of public texts were identified (78 % without noise, 34 % without the row)."
+        "other texts of theirs (and the topic): 72 % of public texts were identified (78 % without noise, 34 % without the row)."
         in side_of(page)
     )
     assert "I release these files to a lab for this purpose: teaching ." in side_of(page)
