@@ -232,16 +232,16 @@ def start(files: Files) -> list[Row]:
 
 def spark(files: Files, python: str) -> Row:
     """Words by Spark on this machine against processes of this machine, by the clock."""
-    corpus, cores = files.of(40_000), os.cpu_count() or 1
+    corpus, cores = files.of(20_000), os.cpu_count() or 1
     program = (python, *PUBLIUS[1:])
 
     def on(engine: str) -> float:
         files._runs += 1
         output = files.folder / f"spark{files._runs}"
-        asked = ("--epsilon", "10", "--length", "40", "--workers", str(cores), "--engine", engine)
+        asked = ("--epsilon", "10", "--length", "20", "--workers", str(cores), "--engine", engine)
         return command(files.folder, "obfuscate", corpus, *asked, "--output", output, program=program).clock
 
-    return row("words by Spark", "processes (clock)", lambda: on("spark"), lambda: on("local"), pairs=2)
+    return row("words by Spark, 20,000 of 20", "processes (clock)", lambda: on("spark"), lambda: on("local"), pairs=2)
 
 
 _PEER: Final = """
