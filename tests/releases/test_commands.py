@@ -238,3 +238,11 @@ def test_an_estimate_reads_and_leaves_nothing(run, answers, tmp_path, typed_):
     assert out.startswith("100 documents: about ")
     assert out.endswith("Nothing was drawn.\n")
     assert {*os.listdir(tmp_path)} == before
+
+
+def test_names_alone_are_said_to_be_unmeasured(run, answers, tmp_path):
+    asked = ("--text-field", "status", "--epsilon", 5)
+    code, _, err = run("label", answers, "--labels", "yes,no", *asked, "--output", tmp_path / "names")
+    assert (code, "publius models try PUBLIC --labels A,B" in err) == (0, True)
+    code, _, err = run("label", answers, *STATUS, "--epsilon", 5, "--output", tmp_path / "values")
+    assert (code, "models try" in err) == (0, False)

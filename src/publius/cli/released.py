@@ -110,6 +110,7 @@ def _copy_rows(folder: Path) -> None:
 
 def _print(result: Result, output: str, *, json: bool) -> None:
     from publius.privacy.promise import meaning
+    from publius.releases.manifest import LabelManifest
 
     manifest = result.manifest
     if json:
@@ -127,6 +128,8 @@ def _print(result: Result, output: str, *, json: bool) -> None:
         console.table(("label", "rows", "documents, 95 % for all"), rows)
     else:
         console.say(f"{manifest.documents:,} rows of words.")
+    if isinstance(manifest, LabelManifest) and manifest.classifier.kind == "names":
+        console.note("Nobody measured how often names alone are right: publius models try PUBLIC --labels A,B does.")
     if result.left_out:
         console.note(f"{result.left_out:,} documents did not leave: at most so many of an author do.")
     console.say(meaning(manifest))
