@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar, final, overload
+from typing import Any, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,32 +14,9 @@ Float64Array = NDArray[np.float64]
 Float32Array = NDArray[np.float32]
 IndexArray = NDArray[np.int64]  # places in a vocabulary
 
-Item_co = TypeVar("Item_co", covariant=True)
-
-
-class LazySequence(Sequence[Item_co]):
-    """A sequence whose items are made when somebody asks for them: most of many are never asked for."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def _item(self, place: int) -> Item_co:
-        """The item at a place from 0."""
-
-    @overload
-    def __getitem__(self, place: int) -> Item_co: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Item_co]: ...
-    def __getitem__(self, place: int | slice) -> Item_co | list[Item_co]:
-        places = range(len(self))[place]
-        return self._item(places) if isinstance(places, int) else [self._item(each) for each in places]
-
-    def __iter__(self) -> Iterator[Item_co]:
-        return map(self._item, range(len(self)))
-
 
 @final
-class Rows(LazySequence[IndexArray]):
+class Rows(Sequence[IndexArray]):
     """Rows of different lengths in one array, one behind the other; it shows none in a repr.
 
     Attributes:
@@ -68,8 +44,15 @@ class Rows(LazySequence[IndexArray]):
     def __iter__(self) -> Iterator[IndexArray]:
         return (self.flat[start:end] for start, end in pairwise(self.starts.tolist()))
 
-    def _item(self, place: int) -> IndexArray:
-        return self.flat[self.starts[place] : self.starts[place + 1]]
+    @overload
+    def __getitem__(self, place: int) -> IndexArray: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[IndexArray]: ...
+    def __getitem__(self, place: int | slice) -> IndexArray | list[IndexArray]:
+        places = range(len(self))[place]
+        if isinstance(places, int):
+            return self.flat[self.starts[places] : self.starts[places + 1]]
+        return [self[each] for each in places]
 
     def __repr__(self) -> str:
         return f"Rows(count={len(self)})"
