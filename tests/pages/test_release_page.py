@@ -171,7 +171,7 @@ def test_without_an_author_column_the_page_says_what_five_documents_mean(tmp_pat
     side = side_of(pages(tmp_path, five, None)[0])
     assert "at most 5 documents leave" in side
     assert "Authors of 5 documents: epsilon 25" in side
-    assert "Here it is 5 per document, 25 per author." in side
+    assert "Here it is 5 per document, 25 per author: it may protect little." in side
 
 
 @given(st.floats(0.01, 20), st.integers(2, 400), st.integers(2, 2000))
@@ -186,15 +186,15 @@ def test_what_epsilon_means_by_brute_force(epsilon, labels, candidates):
 
 def test_meaning_in_one_line_of_each_kind():
     assert meaning(labels_of(21)) == (
-        "Noise changes 12 % of labels (about 147 of 1,234). Somebody who holds two texts, one of them behind a "
-        "row, picks the right one at most 99.34 % of the time (50 % by guessing): odds of at most 149 to 1."
+        "Noise changes 12 % of labels (about 147 of 1,234). Somebody with two texts and a row made from one of them "
+        "picks the right one at most 99.34 % of the time (a guess: 50 %)."
     )
-    assert meaning(summary_of()).endswith("picks the right one at most 74 % of the time (50 % by guessing).")
-    assert meaning(words_of()) == (
-        "Exponent between two texts that differ in one word: at most 2.31 for close words (nurse, doctor), 61.7 for other "
+    assert meaning(summary_of()).endswith("they pick the right one at most 74 % of the time (a guess: 50 %).")
+    assert meaning(words_of()).endswith(
+        "For two texts that differ in one word it is at most 2.31 for close words (nurse, doctor) and 61.7 for other "
         "words (nurse, river)."
     )
-    assert "400 times their distance" in meaning(words_of(nearest_pair=None, typical_pair=None))
+    assert "400 times the distance of the two" in meaning(words_of(nearest_pair=None, typical_pair=None))
     assert "no proof" in meaning(words_of(evidence="none"))
     assert "declared values" in meaning(values_of())
 
@@ -252,11 +252,12 @@ def test_a_declared_value_is_nobody_s_answer(tmp_path):
 def test_accuracy_is_said_before_and_after_noise(tmp_path):
     page, read_me = pages(tmp_path, *MADE["21 labels"])
     said = re.search(
-        r"75 % got the right label before noise \(thick line\), and 66 % after it \(bar; 95 % interval (\d+) % to (\d+) %\)",
+        r"75 % got the right label before noise \(upright mark\) and 66 % after it \(bar; 95 % interval: (\d+) % to (\d+) %\)",
         side_of(page),
     )
     assert int(said[1]) < 66 < int(said[2])
-    assert "Right on public texts: 75 % before noise, 66 % after it" in read_me
+    assert "The classifier was right for 75 % of public texts" in read_me
+    assert "The classifier itself was wrong for 25 % of public texts." in side_of(page)
     accuracy = msgspec.structs.replace(labels_of(3).classifier.accuracy, by_label={"subject 0": 0.9, "subject 1": 0.6})
     facts = msgspec.structs.replace(labels_of(3).classifier, accuracy=accuracy)
     assert "Other&rdquo; is not measured" in side_of(pages(tmp_path, labels_of(3, classifier=facts), None)[0])
@@ -279,15 +280,16 @@ def test_accuracy_by_label_is_said_as_what_it_is(tmp_path):
 def test_what_a_second_release_adds_is_a_number(tmp_path, name, of, times):
     page, read_me = pages(tmp_path, *MADE[name])
     first, second = (percent(1 / (1 + (of - 1) * math.exp(-epsilon)), up=True) for epsilon in (times, 2 * times))
-    assert f"of {of:,} {'texts' if of > 3 else 'values'} is found with at most {second}, not {first}." in side_of(page)
-    assert f"is found with at most {second}, not {first}." in read_me
+    said = f"{'texts' if of > 3 else 'values'} is found at most {first} of the time with one release, {second} with two."
+    assert f"The right one of {of:,} {said}" in side_of(page)
+    assert f"The right one of {of:,} {said}" in read_me
 
 
 def test_a_second_release_of_words_doubles_the_exponent(tmp_path):
     page = pages(tmp_path, *MADE["words"])[0]
-    assert "the exponent for close words (nurse, doctor) is at most 4.62, not 2.31." in side_of(page)
-    assert "After a second" not in pages(tmp_path, *MADE["python"])[0]
-    assert "After a second" not in pages(tmp_path, *MADE["experiment"])[0]
+    assert "The exponent for close words (nurse, doctor) is at most 2.31 with one release, 4.62 with two." in side_of(page)
+    assert "with two." not in pages(tmp_path, *MADE["python"])[0]
+    assert "with two." not in pages(tmp_path, *MADE["experiment"])[0]
 
 
 @pytest.mark.parametrize("name", MADE)

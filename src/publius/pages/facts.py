@@ -56,21 +56,23 @@ def warning_of(manifest: Any) -> str | None:
     return f"{(manifest.warning or 'NOT PRIVATE').rstrip('.')}. This is an experiment; nothing is promised."
 
 
-def _twice(manifest: Any) -> dict[str, Any] | None:
+def _twice(manifest: Any) -> str | None:
     """The most that can be known from two such releases of the same, twice epsilon, beside that from one."""
     kind = manifest.__struct_config__.tag
     if not manifest.private:
         return None
     if kind == "words":
         pairs = word_pairs(manifest)
-        return (
-            {"of": pairs[0][0], "first": rounded_up(pairs[0][1]), "second": rounded_up(2 * pairs[0][1])}
-            if pairs
-            else None
-        )
-    of = 2 if kind == "summary" else CANDIDATES[-1] if manifest.classifier.kind != "values" else len(manifest.labels)
+        if not pairs:
+            return None
+        name, exponent = pairs[0]
+        first, second = rounded_up(exponent), rounded_up(2 * exponent)
+        return f"The exponent for {name} is at most {first} with one release, {second} with two."
+    declared = kind == "labels" and manifest.classifier.kind == "values"
+    of = 2 if kind == "summary" else len(manifest.labels) if declared else CANDIDATES[-1]
     first, second = (percent(posterior_at_most(times * manifest.epsilon, of), up=True) for times in (1, 2))
-    return {"of": of, "first": first, "second": second}
+    what = f"The right one of {of:,} {'values' if declared else 'texts'}"
+    return f"{what} is found at most {first} of the time with one release, {second} with two."
 
 
 def _of_labels(manifest: Any) -> dict[str, Any]:

@@ -35,37 +35,39 @@ def meaning(manifest: Any) -> str:
         what, compared = ("declared values", "values") if manifest.classifier.kind == "values" else ("labels", "texts")
         times = number(round(changed * manifest.documents))
         return (
-            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}). Somebody who "
-            f"holds two {compared}, one of them behind a row, picks the right one at most "
-            f"{percent(posterior_at_most(manifest.epsilon, 2), up=True)} of the time (50 % by guessing): odds of at "
-            f"most {factor_text(manifest.epsilon)} to 1."
+            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}). Somebody with two "
+            f"{compared} and a row made from one of them picks the right one at most "
+            f"{percent(posterior_at_most(manifest.epsilon, 2), up=True)} of the time (a guess: 50 %)."
         )
     if kind == "summary":
         return (
-            "Somebody who knows everything except which of two texts an author wrote picks the right one at most "
-            f"{percent(posterior_at_most(manifest.epsilon, 2), up=True)} of the time (50 % by guessing)."
+            "Somebody knows the texts of all others, and that an author wrote one of two texts: they pick the right one "
+            f"at most {percent(posterior_at_most(manifest.epsilon, 2), up=True)} of the time (a guess: 50 %)."
         )
     if manifest.evidence == "none":
         return "Nothing is promised: this mechanism has no proof."
+    told = "The exponent says how well a row tells two texts apart: above 10, there is hardly any protection."
     stated = [f"{rounded_up(value)} for {name}" for name, value in word_pairs(manifest)]
     if stated:
-        return f"Exponent between two texts that differ in one word: at most {', '.join(stated)}."
-    return f"Exponent between two texts: {rounded_up(manifest.exponent_per_distance)} times their distance."
+        return f"{told} For two texts that differ in one word it is at most {' and '.join(stated)}."
+    return f"{told} It is {rounded_up(manifest.exponent_per_distance)} times the distance of the two."
 
 
 def yardstick(manifest: Any) -> str:
     """How the field calls an epsilon of this size, beside this one; of words, what they hardly protect against."""
     if manifest.__struct_config__.tag == "words":
         return (
-            "Little protection against somebody who holds texts of these authors. This epsilon counts per word and "
-            "distance: do not compare it with that of other releases."
+            "Little protection from somebody who has texts of these authors. This epsilon counts for each word: do not "
+            "compare it with the epsilon of other releases."
         )
     here = f"{rounded_up(manifest.epsilon, 6)} per {manifest.unit}"
     if manifest.author is not None and manifest.author.epsilon != manifest.epsilon:
         here += f", {rounded_up(manifest.author.epsilon, 6)} per author"
+    largest = max(manifest.epsilon, manifest.author.epsilon if manifest.author is not None else 0)
+    called = "strong" if largest <= 1 else "it may protect little" if largest > 20 else "in between"
     return (
-        "A smaller epsilon protects more: up to 1 is usually called strong, above 20 it may protect little (NIST SP "
-        f"800-226). Here it is {here}."
+        "A smaller epsilon protects more: up to 1 is called strong, above 20 it may protect little (NIST SP 800-226). "
+        f"Here it is {here}: {called}."
     )
 
 
@@ -133,7 +135,7 @@ def _of_words(manifest: Any) -> list[str]:
         f"per word and distance, N = {length})"
         + (f", but for a probability of {rounded_up(manifest.delta, 2)}." if manifest.delta else "."),
         "A shorter document is filled up with public words, and E is then the largest that these could make it.",
-        "The topic is not hidden, and no setting tried hides the author from somebody who holds the texts.",
+        "The topic is not hidden. Somebody who has the texts could tell the author at every setting that was tried.",
     ]
     return said + _of_author(manifest, "exponent", manifest.exponent_per_distance)
 
