@@ -280,14 +280,18 @@ def test_accuracy_by_label_is_said_as_what_it_is(tmp_path):
 def test_what_a_second_release_adds_is_a_number(tmp_path, name, of, times):
     page, read_me = pages(tmp_path, *MADE[name])
     first, second = (percent(1 / (1 + (of - 1) * math.exp(-epsilon)), up=True) for epsilon in (times, 2 * times))
-    said = f"{'texts' if of > 3 else 'values'} is found at most {first} of the time with one release, {second} with two."
+    said = (
+        f"{'texts' if of > 3 else 'values'} is found at most {first} of the time with one release, {second} with two."
+    )
     assert f"The right one of {of:,} {said}" in side_of(page)
     assert f"The right one of {of:,} {said}" in read_me
 
 
 def test_a_second_release_of_words_doubles_the_exponent(tmp_path):
     page = pages(tmp_path, *MADE["words"])[0]
-    assert "The exponent for close words (nurse, doctor) is at most 2.31 with one release, 4.62 with two." in side_of(page)
+    assert "The exponent for close words (nurse, doctor) is at most 2.31 with one release, 4.62 with two." in side_of(
+        page
+    )
     assert "with two." not in pages(tmp_path, *MADE["python"])[0]
     assert "with two." not in pages(tmp_path, *MADE["experiment"])[0]
 

@@ -141,7 +141,10 @@ def test_who_was_identified_stands_on_both_pages(tmp_path, words):
     sign(words, curator, evaluation=found, public_page=public)
     for page in (curator, public):
         text = page.read_text()
-        assert "words: without noise 70 % (65 % to 75 %), with noise 23 % (18 % to 28 %), without row 10 % (5 % to 15 %)" in text
+        assert (
+            "words: without noise 70 % (65 % to 75 %), with noise 23 % (18 % to 28 %), without row 10 % (5 % to 15 %)"
+            in text
+        )
         assert "99 %" not in text.split("Who was identified")[1].split("</figure>")[0]
         assert "picked out of 50" in side_of(page)
         assert len(side_of(page).split()) < 600
@@ -203,19 +206,14 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
         ("words", "knows other texts, topics, of 3"), ("words", "knows other texts, of 50"),
         ("letters", "knows other texts, topics, of 3"),
     )] == [True, False, True, True, True]  # fmt: skip
-    assert (
-        "other texts of theirs (and the topic): 72 % of public texts were identified."
-        in side_of(page)
-    )
+    assert "other texts of theirs (and the topic): 72 % of public texts were identified." in side_of(page)
     assert "I release these files to a lab for this purpose: teaching ." in side_of(page)
 
 
 def test_labels_need_no_attack(tmp_path):
     release = drawn(tmp_path / "labels", *[MADE["3 labels"][0]], [MADE["3 labels"][1]])
     sign(release, tmp_path / "sign.html")
-    assert "No attack was run. It is proven that none can be right more often than" in side_of(
-        tmp_path / "sign.html"
-    )
+    assert "No attack was run. It is proven that none can be right more often than" in side_of(tmp_path / "sign.html")
 
 
 def test_a_summary_is_signed_and_verified(tmp_path):
@@ -241,13 +239,15 @@ def test_the_page_to_sign_of_a_summary_shows_its_largest_counts(tmp_path):
         assert "subject 7" not in page
         said = side_of(tmp_path / name)
         assert (
-            "Documents by subject, named by words of theirs; 5 of 7. Lines and numbers: 95 % limits. At most 1 document of each author counts. Also counted: district ."
+            "Documents by subject, each named by typical words; 5 of 7. Lines and numbers: 95 % limits. At most 1 document of each author counts. Also counted: district ."
             in said
         )
         assert len(said.split()) < 600
     asked = drawn(tmp_path / "asked", summary_of(statements=2, statements_per_author=2), [{"id": "1"}], tables=tables)
     sign(asked, tmp_path / "asked.html")
-    assert "At most 1 document of each author counts, for statements all. Also counted" in side_of(tmp_path / "asked.html")
+    assert "At most 1 document of each author counts, for statements all. Also counted" in side_of(
+        tmp_path / "asked.html"
+    )
     assert "drawn by lot; for statements all." in side_of(tmp_path / "asked.html")
 
 
