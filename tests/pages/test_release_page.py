@@ -271,7 +271,7 @@ def test_accuracy_by_label_is_said_as_what_it_is(tmp_path):
         label_kept(5.0, 21),
     )
     after = percent(share * kept + (1 - share) * (1 - kept) / 20)
-    said = f"of texts that are &ldquo;{name}&rdquo;, {after} are labelled so after noise; how many of those labelled so are right was not measured."
+    said = f"Of texts that are &ldquo;{name}&rdquo;, {after} get that label. How many texts with that label are really so was not measured."
     assert said in side_of(page)
     assert "so many are labelled X" in page
 

@@ -206,7 +206,7 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
         ("words", "knows other texts, topics, of 3"), ("words", "knows other texts, of 50"),
         ("letters", "knows other texts, topics, of 3"),
     )] == [True, False, True, True, True]  # fmt: skip
-    assert "other texts of theirs (and the topic): 72 % of public texts were identified." in side_of(page)
+    assert "other texts of theirs (and the topic): in a test with public texts, 72 % were recognised." in side_of(page)
     assert "I release these files to a lab for this purpose: teaching ." in side_of(page)
 
 
