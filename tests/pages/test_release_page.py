@@ -241,7 +241,7 @@ def test_words_show_exponents_between_zones_and_how_often_a_word_stays(tmp_path)
     assert 'class="zone zb"' in page
     assert "unchanged: 63 %." in page
     assert "Not computed for this release" in side_of(pages(tmp_path, words_of(), None)[0])
-    assert "other texts of theirs: how many was not measured" in side_of(page)
+    assert "other texts by them: how many was not measured" in side_of(page)
 
 
 def test_a_declared_value_is_nobody_s_answer(tmp_path):
@@ -271,7 +271,7 @@ def test_accuracy_by_label_is_said_as_what_it_is(tmp_path):
         label_kept(5.0, 21),
     )
     after = percent(share * kept + (1 - share) * (1 - kept) / 20)
-    said = f"Of texts that are &ldquo;{name}&rdquo;, {after} get that label. How many texts with that label are really so was not measured."
+    said = f"Of texts that are &ldquo;{name}&rdquo;, {after} get that label. The reverse, how many texts with that label really are it, was not measured."
     assert said in side_of(page)
     assert "so many are labelled X" in page
 

@@ -206,14 +206,19 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
         ("words", "knows other texts, topics, of 3"), ("words", "knows other texts, of 50"),
         ("letters", "knows other texts, topics, of 3"),
     )] == [True, False, True, True, True]  # fmt: skip
-    assert "other texts of theirs (and the topic): in a test with public texts, 72 % were recognised." in side_of(page)
+    assert "other texts by them and knows the topic: in a test with public texts, 72 % were recognised." in side_of(
+        page
+    )
     assert "I release these files to a lab for this purpose: teaching ." in side_of(page)
 
 
 def test_labels_need_no_attack(tmp_path):
     release = drawn(tmp_path / "labels", *[MADE["3 labels"][0]], [MADE["3 labels"][1]])
     sign(release, tmp_path / "sign.html")
-    assert "No attack was run. It is proven that none can be right more often than" in side_of(tmp_path / "sign.html")
+    assert (
+        "No attack was run: it is proven that none picks the right one of 2 texts more than 99.34 % of the time."
+        in side_of(tmp_path / "sign.html")
+    )
 
 
 def test_a_summary_is_signed_and_verified(tmp_path):

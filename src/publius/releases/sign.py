@@ -259,7 +259,7 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
     return {
         "attackers": [msgspec.to_builtins(each) for each in found], "rows": rows,
         "other": other and msgspec.to_builtins(other),
-        "other_knows": "other texts of theirs" + " (and the topic)" * (other is not None and "topic" in other.told),
+        "topic_known": other is not None and "topic" in other.told,
         "candidates": " or ".join(map(str, sorted(among))), "command": results.command,
     }  # fmt: skip
 
