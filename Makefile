@@ -103,7 +103,7 @@ spark: needs-java $(SPARK)/.ready  ## run the engine for Spark on a cluster on t
 e2e: needs-chromium $(E2E)/.ready  ## pages and explorer in headless Chromium (needs Debian's chromium)
 	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
 
-ecosystem: $(ECOSYSTEM)/.ready  ## inside pandas, polars, DuckDB, datasets and scikit-learn
+ecosystem: $(ECOSYSTEM)/.ready  ## the recipes of docs: pandas, polars, DuckDB, datasets, spaCy, Dagster
 	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/use/test_tools.py
 
 release: needs-ssh-keygen $(READY) $(RELEASE)/.ready  ## check, build twice, list what it brings, sign: KEY=FILE of SSH; TRIAL=1 tries it

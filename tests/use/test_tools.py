@@ -1,6 +1,8 @@
 """In the tools that people work in: a table goes in as it lies there, a table comes out (``make ecosystem``)."""
 
 import datetime
+import re
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,11 @@ DATA = {
     "key": ["x1", "x2", "x3", "x4"], "text": ["open", "closed", None, "open"], "who": ["a", "b", "a", None],
     "day": [datetime.date(2026, 1, n) for n in range(1, 5)], "score": [1.5, None, 2.5, 3.5],
 }  # fmt: skip
+
+
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+BEGINNING, *SECTIONS = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8").split("\n## ")
+RECIPES = {section.partition("\n")[0]: found for section in SECTIONS if (found := BLOCK.findall(section))}
 
 
 def of_pandas():
@@ -87,3 +94,17 @@ def test_back_into_a_frame(answers):
     assert list(publius.protect_table(of_pandas(), answers).to_pandas().columns) == ["id", "label"]
     polars = pytest.importorskip("polars")
     assert polars.from_arrow(publius.protect_table(of_polars(), answers)).columns == ["id", "label"]
+
+
+def test_each_tool_has_its_recipe():
+    assert list(RECIPES) == ["pandas", "polars", "DuckDB", "datasets", "spaCy", "Dagster"]
+
+
+@pytest.mark.parametrize("tool", RECIPES)
+def test_a_recipe_of_the_page_runs(tool, tmp_path, monkeypatch):
+    """After the block that all of them share, in an empty folder."""
+    pytest.importorskip(tool.lower())
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "recipes"}
+    for text in (*BLOCK.findall(BEGINNING), *RECIPES[tool]):
+        exec(compile(text, f"recipes.md, {tool}", "exec"), names)
