@@ -271,7 +271,7 @@ def test_accuracy_by_label_is_said_as_what_it_is(tmp_path):
         label_kept(5.0, 21),
     )
     after = percent(share * kept + (1 - share) * (1 - kept) / 20)
-    said = f"Of texts that are &ldquo;{name}&rdquo;, {after} get that label. The reverse, how many texts with that label really are it, was not measured."
+    said = f"Of texts that are &ldquo;{name}&rdquo;, {after} get that label. Of texts with that label, nobody measured how many are right."
     assert said in side_of(page)
     assert "so many are labelled X" in page
 
