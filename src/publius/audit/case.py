@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Final
 
+import msgspec
 import numpy as np
 
-from publius.audit.claim import AUTHOR, SIZES, Input
-from publius.audit.looks import Look, holds, seen
+from publius.audit.claim import Input, Unit
+from publius.audit.looks import WHOLE, Look, holds, seen
 from publius.audit.outputs import Output
 from publius.audit.target import Row, Target, target_named
 from publius.audit.tests_of_fit import log_p_pearson, ratio_lower_bounds
@@ -40,9 +39,7 @@ KINDS: Final = {
 }
 
 
-@final
-@dataclass(frozen=True)
-class Case:
+class Case(msgspec.Struct, frozen=True, kw_only=True):
     """A refutation of a claim: inputs and an event, with all that it takes to try them again.
 
     Attributes:
@@ -65,35 +62,31 @@ class Case:
 
     kind: str
     target: str
-    unit: str
+    unit: Unit
     inputs: tuple[Input, ...]
-    look: Look
-    event: tuple[Output, ...]
-    claimed: float | None
+    look: Look = WHOLE
+    event: tuple[Output, ...] = ()
+    claimed: float | None = None
     delta: float
-    lower_bound: float
-    confidence: float
+    lower_bound: float = 0.0
+    confidence: float = 1 - ALPHA
     draws: int
     seed: int
     why: str = ""
+
+    def __post_init__(self) -> None:
+        """`ValueError` for what no audit has stored, which reading a file makes a `msgspec.ValidationError`."""
+        many = {"carry": 3, "stated": max(1, len(self.inputs))}.get(self.kind, 2)
+        if self.kind not in KINDS or len(self.inputs) != many or self.draws < 1 or not 0 <= self.delta < 1:
+            raise ValueError("no case")
 
     @classmethod
     def read(cls, path: Path) -> Case:
         """From a file that an audit wrote; `DataError` for another."""
         try:
-            values = json.loads(read_bytes_limited(path, 64 << 20))
-            unit = values["unit"]
-            inputs = tuple(tuple(_part(part, unit) for part in each) for each in values["inputs"])
-            event = tuple(each if isinstance(each, str) else tuple(each) for each in values["event"])
-            look = tuple(values["look"])
-            seen(look, "")  # a look that there is
-            case = cls(**{**values, "inputs": inputs, "event": event, "look": look})
-            many = {"carry": 3, "stated": max(1, len(inputs))}.get(case.kind, 2)
-            if case.kind not in KINDS or unit not in SIZES or len(inputs) != many or case.draws < 1:
-                raise ValueError
-            if not 0 <= case.delta < 1 or not isinstance(case.why, str):
-                raise ValueError
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+            case = msgspec.json.decode(read_bytes_limited(path, 64 << 20), type=cls)
+            seen(case.look, "")  # a look that there is
+        except (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError):
             raise DataError("this is no case that an audit of a target has stored") from None
         return case
 
@@ -102,21 +95,10 @@ class Case:
         from publius.files.writing import write_file
 
         with write_file(path) as file:
-            file.write(json.dumps(asdict(self), ensure_ascii=False, indent=1).encode())
+            file.write(msgspec.json.format(msgspec.json.encode(self), indent=1))
 
 
-def _part(part: Any, unit: str) -> str | tuple[str, str]:
-    if unit == AUTHOR:
-        author, text = part
-        return str(author), str(text)
-    if not isinstance(part, str):
-        raise TypeError
-    return part
-
-
-@final
-@dataclass(frozen=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """A verdict, what it rests on, and the case where it is "refuted".
 
     Attributes:
@@ -151,18 +133,16 @@ def replay(case: Case, name: str) -> Finding:
             raise DataError("recorded outputs show no such fault: name the mechanism itself")
         lower, claimed, draws = 0.0, case.claimed or 0.0, case.draws * len(case.inputs)
         if case.kind in ("ratio", "carry"):
-            lower = _ratio(case, target)
+            x, y = (_taken(case, target, turn) for turn in (0, 1))
+            lower = lower_bound(case.look, case.event, x, y, ALPHA, case.delta)
             refuted = lower > claimed
         elif case.kind == "exact":
             lower, draws = _exact(case, target), 0
             refuted = lower > claimed + ROUNDING
         elif case.kind == "unknown":
-            outputs = _taken(case, target, case.inputs[0])
-            refuted = any(holds(each, str(case.event[0])) for each in outputs)
+            refuted = any(holds(each, str(case.event[0])) for each in _taken(case, target, 0))
         elif case.kind == "stated":
-            drawn = {
-                each: (_stated(target, each), _taken(case, target, each, turn)) for turn, each in enumerate(case.inputs)
-            }
+            drawn = {each: (_stated(target, each), _taken(case, target, n)) for n, each in enumerate(case.inputs)}
             refuted = log_p_stated(drawn) < math.log(OTHER)
         else:
             refuted = (repeats if case.kind == "state" else forks_repeat)(case, target)
@@ -170,8 +150,9 @@ def replay(case: Case, name: str) -> Finding:
     return Finding(verdict, case.confidence, lower, case.claimed, draws, case if refuted else None)
 
 
-def _taken(case: Case, target: Target, given: Input, turn: int = 0) -> list[Output]:
-    rng = seeded_rng(case.seed + turn)
+def _taken(case: Case, target: Target, turn: int) -> list[Output]:
+    """Outputs for the input of that ``turn``; of "carry" those of the third input after it."""
+    given, rng = case.inputs[turn], seeded_rng(case.seed + turn)
     after = case.kind == "carry"
     found = target.after(given, case.inputs[2], case.draws, rng) if after else target.again(given, case.draws, rng)
     if found is None:
@@ -186,31 +167,30 @@ def _stated(target: Target, given: Input) -> Row:
     return row
 
 
-def _ratio(case: Case, target: Target) -> float:
-    x, y = (counted(case.look, _taken(case, target, each, turn)) for turn, each in enumerate(case.inputs[:2]))
-    return lower_bound(x, y, case.event, ALPHA, case.delta)
-
-
 def _exact(case: Case, target: Target) -> float:
     rows = [_stated(target, each) for each in case.inputs]
     p, q = (sum(row.get(output, 0.0) for output in case.event) for row in rows)
     return max(0.0, math.log(p - case.delta) - math.log(max(q, SMALLEST))) if p > case.delta else 0.0
 
 
-def lower_bound(x: Counter[Output], y: Counter[Output], event: tuple[Output, ...], alpha: float, delta: float) -> float:
-    """Lower bound on ln((P(event | x) - delta) / P(event | y)), from 0: the event that is certain has it."""
-    counts = [np.array([float(sum(each[output] for output in event))]) for each in (x, y)]
-    trials = [np.array([float(each.total())]) for each in (x, y)]
-    found = ratio_lower_bounds(counts[0], trials[0], counts[1], trials[1], alpha, delta)
+def lower_bound(
+    look: Look, event: tuple[Output, ...], x: Iterable[Output], y: Iterable[Output], alpha: float, delta: float
+) -> float:
+    """Lower bound on ln((P(event | x) - delta) / P(event | y)) by outputs of both, from 0: the certain event has it."""
+    counts = [counted(lambda output: seen(look, output), each) for each in (x, y)]
+    hits = [np.array([float(sum(each[output] for output in event))]) for each in counts]
+    trials = [np.array([float(each.total())]) for each in counts]
+    found = ratio_lower_bounds(hits[0], trials[0], hits[1], trials[1], alpha, delta)
     return max(0.0, float(found[0]))
 
 
-def counted(look: Look, outputs: Iterable[Output]) -> Counter[Output]:
-    """Count the values that ``look`` shows of outputs."""
-    found: Counter[Output] = Counter()
+def counted(shown: Callable[[Output], Output], outputs: Iterable[Output]) -> Counter[Output]:
+    """How often each value is ``shown`` of outputs."""
+    found: dict[Output, int] = {}
     for output, count in (outputs if isinstance(outputs, Counter) else Counter(outputs)).items():
-        found[seen(look, output)] += count
-    return found
+        value = shown(output)
+        found[value] = found.get(value, 0) + count
+    return Counter(found)
 
 
 def log_p_stated(drawn: Mapping[Input, tuple[Row, list[Output]]]) -> float:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import sys
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Annotated, Any, Final, Literal, final
 
+import msgspec
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
@@ -22,14 +25,15 @@ from publius.errors import DataError, UsageError
 from publius.files.reading import read_bytes_limited
 from publius.settings import EUCLIDEAN
 
+Unit = Literal["word", "sequence", "bag", "document", "author"]
 WORD: Final = "word"
 SEQUENCE: Final = "sequence"
 DOCUMENT: Final = "document"
 AUTHOR: Final = "author"
-SIZES: Final = {WORD: 1, SEQUENCE: 2, BAG: 2, DOCUMENT: 5, AUTHOR: 8}
+SIZES: Final[dict[Unit, int]] = {WORD: 1, SEQUENCE: 2, BAG: 2, DOCUMENT: 5, AUTHOR: 8}
 """Units, and how many words (of a collection: authors) an input has where the claim says nothing."""
 
-SAID: Final = {
+SAID: Final[dict[Unit, str]] = {
     WORD: "a word",
     SEQUENCE: "a list of words",
     BAG: "a list of words",
@@ -42,13 +46,25 @@ Part = str | tuple[str, str]
 Input = tuple[Part, ...]
 """Words, or one text; of a collection its documents, each with its author first."""
 
-_KEYS: Final = {
-    "unit", "metric", "epsilon", "delta", "bound", "vocabulary", "vectors", "size", "neighbors", "forked",
-}  # fmt: skip
-_NEIGHBORS: Final = ("replaced", "removed")
 _LIMIT: Final = 64 << 20
 _MOST_INPUTS: Final = 500
 _MOST_MATCHED: Final = 120
+_Exponent = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
+
+
+class _Stated(msgspec.Struct, forbid_unknown_fields=True):
+    """What the file of a claim may say; see `Claim`. ``vectors`` are numbers or stored ones, words a list or a file."""
+
+    unit: Unit = WORD
+    metric: str = EUCLIDEAN
+    epsilon: _Exponent | None = None
+    bound: _Exponent | None = None
+    delta: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.0
+    vocabulary: str | list[str] | None = None
+    vectors: str | list[list[float]] | None = None
+    size: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    neighbors: Literal["replaced", "removed"] = "replaced"
+    forked: bool = False
 
 
 @final
@@ -70,7 +86,7 @@ class Claim:
 
     """
 
-    unit: str
+    unit: Unit
     size: int
     vocabulary: tuple[str, ...]
     vectors: FloatArray | None
@@ -78,49 +94,38 @@ class Claim:
     epsilon: float | None
     bound: float | None
     delta: float
-    neighbors: str = _NEIGHBORS[0]
+    neighbors: str = "replaced"
     forked: bool = False
 
     @classmethod
     def read(cls, path: Path) -> Claim:
         """From a TOML file; `DataError` for one that says too little, too much or what cannot be."""
         try:
-            values = tomllib.loads(read_bytes_limited(path, _LIMIT).decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            said = msgspec.convert(tomllib.loads(read_bytes_limited(path, _LIMIT).decode()), _Stated)
+            metric_named(said.metric)
+        except (msgspec.ValidationError, UsageError) as error:
+            raise DataError(f"the claim {path.name}: {error}") from None
+        except ValueError as error:  # of a TOML error the place alone: its text quotes the file
             at = re.search(r"\(at [^)]*\)", str(error))
-            where = f" {at[0]}" if at else ""
-            raise DataError(f"the claim {path.name} is not TOML in UTF-8{where}") from None
-        if foreign := sorted(set(values) - _KEYS):
-            raise DataError(f"the claim says {foreign[0]!r}, which is none of {', '.join(sorted(_KEYS))}")
-        unit, metric = values.get("unit", WORD), values.get("metric", EUCLIDEAN)
-        epsilon, bound, delta = (_number(values, key) for key in ("epsilon", "bound", "delta"))
-        neighbors, forked = values.get("neighbors", _NEIGHBORS[0]), values.get("forked", False)
-        if unit not in SIZES:
-            raise DataError(f"the claim's unit must be one of {', '.join(SIZES)}")
-        if unit == AUTHOR and bound is None:
+            raise DataError(f"the claim {path.name} is not TOML in UTF-8{f' {at[0]}' if at else ''}") from None
+        words, vectors = _world(said, path.parent)
+        size, epsilon, bound = said.size or SIZES[said.unit], said.epsilon, said.bound
+        if said.unit == AUTHOR and bound is None:
             epsilon, bound = None, epsilon  # collections have no metric: an author's epsilon is
-        words, vectors = _world(values, path.parent)
-        size = values.get("size", SIZES[unit])
-        whole = isinstance(size, int) and not isinstance(size, bool) and size >= 1
-        for wrong, said in (
+        for wrong, must in (
             (
                 (epsilon is None) == (bound is None),
                 "one of epsilon (per unit of the metric) and bound (for any inputs)",
             ),
-            ((delta or 0.0) >= 1, "a delta below 1"),
-            (not whole or (unit == WORD and size != 1), "as size the number of words or of authors, from 1"),
+            (said.unit == WORD and size != 1, "as size 1 for words"),
             (vectors is None and epsilon is not None, "vectors for an epsilon: a list of them, or a stored name"),
             (len(words) < 2 or len({*words}) != len(words), "as vocabulary two words or more, each once"),
-            (neighbors not in _NEIGHBORS, f"as neighbors {' or '.join(_NEIGHBORS)}"),
-            (not isinstance(forked, bool), "as forked true or false"),
         ):
             if wrong:
-                raise DataError(f"the claim must state {said}")
-        try:
-            metric_named(metric)
-        except UsageError as error:
-            raise DataError(f"the claim's metric: {error}") from None
-        return cls(unit, size, words, vectors, metric, epsilon, bound, delta or 0.0, neighbors, forked)
+                raise DataError(f"the claim must state {must}")
+        return cls(
+            said.unit, size, words, vectors, said.metric, epsilon, bound, said.delta, said.neighbors, said.forked
+        )
 
     @cached_property
     def place(self) -> Mapping[str, int]:
@@ -171,9 +176,7 @@ class Claim:
         """
         words, most = self.vocabulary, _MOST_INPUTS if self.unit == WORD else _MOST_MATCHED
         found: Iterable[Input]
-        if self.unit == WORD:
-            found = ((word,) for word in words)
-        elif self.unit in (BAG, SEQUENCE):
+        if self.unit in (WORD, BAG, SEQUENCE):
             found = itertools.product(words, repeat=self.size)
         elif self.unit == DOCUMENT:
             sizes = range(self.size + 1) if self.bound is not None else (self.size,)
@@ -181,10 +184,9 @@ class Claim:
                 (" ".join(each),) for size in sizes for each in itertools.combinations_with_replacement(words, size)
             )
         else:
-            authors = [f"a{place}" for place in range(self.size)]
             given = (None, *words) if self.neighbors == "removed" else words
             found = (
-                tuple((author, word) for author, word in zip(authors, each, strict=True) if word is not None)
+                tuple((f"a{place}", word) for place, word in enumerate(each) if word is not None)
                 for each in itertools.product(given, repeat=self.size)
             )
         inputs = list(itertools.islice(found, most + 1))
@@ -197,16 +199,15 @@ class Claim:
         return len(differ) == 1 and (self.neighbors == "replaced" or differ[0] not in one or differ[0] not in other)
 
     def _places(self, given: Input) -> list[int] | None:
+        """Of the words of an input in the vocabulary; None where one is not there."""
         words = str(given[0]).split() if self.unit == DOCUMENT else [str(each) for each in given]
-        places = [self.place.get(word) for word in words]
-        known = [place for place in places if place is not None]
-        return known if len(known) == len(places) else None
+        return [self.place[word] for word in words] if self.place.keys() >= {*words} else None
 
 
 def _by_author(rows: Input) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    found = defaultdict(list)
     for row in rows:
-        found.setdefault(row[0], []).append(row[1])
+        found[row[0]].append(row[1])
     return {author: sorted(texts) for author, texts in found.items()}
 
 
@@ -233,41 +234,27 @@ def input_from(value: Any, unit: str) -> Input:
     raise DataError(f"an input is no {unit}: a text, a list of words, or rows with author and text")
 
 
-def _number(values: Mapping[str, Any], key: str) -> float | None:
-    value = values.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise DataError(f"the claim's {key} must be a number from 0")
-    return float(value)
-
-
-def _world(values: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ...], FloatArray | None]:
+def _world(said: _Stated, folder: Path) -> tuple[tuple[str, ...], FloatArray | None]:
     """The words and their vectors; those of stored vectors where no words are listed."""
-    given, words = values.get("vectors"), values.get("vocabulary")
+    words = said.vocabulary
     if isinstance(words, str):
         try:
             lines = read_bytes_limited(folder / words, _LIMIT).decode("utf-8-sig").splitlines()
         except UnicodeDecodeError as error:
             raise DataError(f"the vocabulary {words} is not UTF-8 at byte {error.start}: convert it") from None
         words = [word for line in lines if (word := line.strip())]
-    if words is not None and not (isinstance(words, list) and all(isinstance(each, str) for each in words)):
-        raise DataError("the claim's vocabulary is a list of words or a file with one a line")
-    if isinstance(given, str):
-        stored = Embeddings.load(given)
+    if isinstance(said.vectors, str):
+        stored = Embeddings.load(said.vectors)
         places = [stored.index(word) for word in (words if words is not None else stored.vocabulary)]
         known = [place for place in places if place is not None]
         if len(known) < len(places):
-            raise DataError(f"{len(places) - len(known)} words of the claim have no vector in {given!r}")
+            raise DataError(f"{len(places) - len(known)} words of the claim have no vector in {said.vectors!r}")
         return tuple(stored.vocabulary[place] for place in known), stored.vectors[known]
     if words is None:
         raise DataError('the claim needs vocabulary = ["north", "east"], or a file with one word a line')
-    if given is None:
+    if said.vectors is None:
         return tuple(words), None
-    try:
-        vectors = np.asarray(given, np.float64)
-    except (TypeError, ValueError):
-        vectors = np.empty(0)
-    if vectors.ndim != 2 or len(vectors) != len(words) or not np.isfinite(vectors).all():
+    vectors = np.array(said.vectors) if len({*map(len, said.vectors)}) == 1 else np.empty(0)
+    if len(vectors) != len(words) or not np.isfinite(vectors).all():
         raise DataError("the claim's vectors must be one list of finite numbers a word, all of one length")
     return tuple(words), vectors

@@ -10,11 +10,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from operator import eq
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from publius.arrays import Float64Array
 from publius.audit.case import (
@@ -32,7 +34,7 @@ from publius.audit.case import (
     repeats,
 )
 from publius.audit.claim import AUTHOR, DOCUMENT, SAID, Claim, Input
-from publius.audit.looks import WHOLE, Look, holds, looks, seen
+from publius.audit.looks import Look, holds, looks, seen
 from publius.audit.outputs import Output
 from publius.audit.pairs import Pair, pairs, unknown_inputs
 from publius.audit.target import Row, Target
@@ -98,10 +100,10 @@ class _Trial:
     def _refuted(self, case: Case) -> Finding:
         return Finding("refuted", case.confidence, case.lower_bound, case.claimed, self.drawn, case)
 
-    def _case(self, kind: str, inputs: tuple[Input, ...], draws: int, why: str = "") -> Case:
+    def _case(self, kind: str, inputs: tuple[Input, ...], draws: int, why: str, **more: Any) -> Case:
         return Case(
-            kind, self.target.name, self.claim.unit, inputs, WHOLE, (), None, self.claim.delta, 0.0, 1 - ALPHA, draws,
-            self.seed, why,
+            kind=kind, target=self.target.name, unit=self.claim.unit, inputs=inputs, delta=self.claim.delta, draws=draws,
+            seed=self.seed, why=why, **more,
         )  # fmt: skip
 
     def _draw(self, given: Input, count: int) -> list[Output]:
@@ -113,22 +115,26 @@ class _Trial:
         self.drawn += len(found)
         return found
 
+    def _answering(self) -> list[Pair]:
+        """The pairs of which no input was refused so far."""
+        return [each for each in self.pairs if not {each.x, each.y} & self.refused]
+
     # What needs no counting
 
     def _unknown(self) -> Case | None:
         """An input with a word of no vocabulary that comes back."""
         for one, other, spelling in unknown_inputs(self.claim):
             if any(holds(output, spelling) for output in self._draw(one, _UNKNOWN_DRAWS)):
-                case = self._case("unknown", (one, other), _UNKNOWN_DRAWS, "a word of no vocabulary")
-                return replace(case, event=(spelling,), confidence=1.0)
+                why = "a word of no vocabulary"
+                return self._case("unknown", (one, other), _UNKNOWN_DRAWS, why, event=(spelling,), confidence=1.0)
         return None
 
     def _determined(self) -> bool:
         """Whether the seed alone decides an output, also after one for another input: it keeps no state of its own."""
-        x, y = next(((each.x, each.y) for each in self.pairs if not {each.x, each.y} & self.refused), ((), ()))
-        if not self.starts or not x:
+        pair = next(iter(self._answering()), None)
+        if not self.starts or pair is None:
             return True
-        drawn = [self.target.draws(each, _COMPARED, seeded_rng(self.seed)) for each in (x, y, x)]
+        drawn = [self.target.draws(each, _COMPARED, seeded_rng(self.seed)) for each in (pair.x, pair.y, pair.x)]
         return drawn[0] == drawn[2] and len({*(drawn[0] or ())}) > 1
 
     def _state(self) -> Case | None:
@@ -137,10 +143,10 @@ class _Trial:
         outputs = self._draw(given, 8 * _REPEATED) if given is not None else []
         if given is None or not outputs:
             return None
-        agree, trials = sum(map(_same, outputs[::2], outputs[1::2])), len(outputs) // 2
+        agree, trials = sum(map(eq, outputs[::2], outputs[1::2])), len(outputs) // 2
         if agree < trials and _log_agreement(agree, trials) > math.log(OTHER / 2):
             return None  # independent draws would agree too, as the output hardly varies
-        case = replace(self._case("state", (given, given), _REPEATED, "one input twice"), confidence=1 - OTHER)
+        case = self._case("state", (given, given), _REPEATED, "one input twice", confidence=1 - OTHER)
         if repeats(case, self.target):
             return case
         forked = replace(case, kind="forked")
@@ -148,26 +154,27 @@ class _Trial:
 
     def _carry(self) -> Case | None:
         """Whether an output tells more of the input before than is claimed."""
-        tried = [each for each in self.pairs if each.claimed > 0 and not {each.x, each.y} & self.refused]
+        tried = [each for each in self._answering() if each.claimed > 0]
         if not tried:
             return None
         pair = min(tried, key=lambda each: each.claimed)
         then = next((each.x for each in tried if each.x not in (pair.x, pair.y)), pair.y)
-        count = min(_MOST_CARRIED, max(50, self.budget // 80))
-        halves: list[list[Counter[Output]]] = []
-        for _ in range(2):
-            found = [self.target.after(each, then, count, self.rng) or [] for each in (pair.x, pair.y)]
-            self.drawn += 4 * count
-            halves.append([*map(Counter, found)])
-        if not all(map(all, halves)):
+        count, delta = min(_MOST_CARRIED, max(50, self.budget // 80)), self.claim.delta
+        chooses, judges = (
+            {each: Counter(self.target.after(each, then, count, self.rng) or ()) for each in (pair.x, pair.y)}
+            for _ in range(2)
+        )
+        self.drawn += 8 * count
+        if not all((*chooses.values(), *judges.values())):
             return None
-        for x, y, inputs in ((0, 1, (pair.x, pair.y)), (1, 0, (pair.y, pair.x))):
-            chosen = _best(halves[0][x], halves[0][y], self.claim.delta, _above(pair.claimed), self.rng)
-            shown = [counted(chosen[1], halves[1][place]) for place in (x, y)]
-            lower = lower_bound(shown[0], shown[1], chosen[2], OTHER / 2, self.claim.delta)
+        for x, y in ((pair.x, pair.y), (pair.y, pair.x)):
+            _, look, event = _best(chooses[x], chooses[y], delta, _above(pair.claimed), self.rng)
+            lower = lower_bound(look, event, judges[x], judges[y], OTHER / 2, delta)
             if lower > pair.claimed:
-                case = self._case("carry", (*inputs, then), count, "the input before")
-                return replace(case, look=chosen[1], event=chosen[2], claimed=pair.claimed, lower_bound=lower)
+                return self._case(
+                    "carry", (x, y, then), count, "the input before", look=look, event=event, claimed=pair.claimed,
+                    lower_bound=lower,
+                )  # fmt: skip
         return None
 
     # Exactly
@@ -190,17 +197,16 @@ class _Trial:
         claims = self.claim.table(known)
         if not np.isfinite(claims[~np.eye(len(known), dtype=bool)]).any():
             raise DataError(_SAYS_NOTHING)
-        bounds, events = np.zeros_like(claims), {}
-        for place in range(len(known)):
-            bounds[place], events[place] = _exact_bounds(table[place], table, self.claim.delta)
+        bounds = np.array([_exact_bounds(row, table, self.claim.delta)[0] for row in table])
         np.fill_diagonal(bounds, 0.0)
         np.fill_diagonal(claims, 0.0)
         x, y = np.unravel_index(int((bounds - claims).argmax()), claims.shape)
         if bounds[x, y] - claims[x, y] > ROUNDING:
-            event = tuple(outputs[place] for place in events[int(x)](int(y)))
-            case = self._case("exact", (known[x], known[y]), 1, "all pairs")
-            case = replace(case, event=event, confidence=1.0, claimed=float(claims[x, y]))
-            return self._refuted(replace(case, lower_bound=float(bounds[x, y])))
+            event = tuple(outputs[place] for place in _exact_bounds(table[x], table[[y]], self.claim.delta)[1])
+            return self._refuted(self._case(
+                "exact", (known[x], known[y]), 1, "all pairs", event=event, confidence=1.0, claimed=float(claims[x, y]),
+                lower_bound=float(bounds[x, y]),
+            ))  # fmt: skip
         if not {*every} <= {*known}:
             return None
         if not listed:
@@ -214,13 +220,10 @@ class _Trial:
 
     def _statement(self) -> Case | None:
         """Inputs whose draws are not what the target states of them: each is tried, and all together."""
-        drawn: dict[Input, tuple[Row, list[Output]]] = {}
         count = max(_FEWEST_CHECKED, self.budget // (2 * len(self.rows)))
-        for given, row in self.rows.items():
-            if outputs := self._draw(given, count):
-                drawn[given] = row, outputs
-        tried = [*((each,) for each in drawn), tuple(drawn)]
-        for inputs in tried if drawn else ():
+        drawn = {given: (row, self._draw(given, count)) for given, row in self.rows.items()}
+        drawn = {given: (row, outputs) for given, (row, outputs) in drawn.items() if outputs}
+        for inputs in [*((each,) for each in drawn), tuple(drawn)] if drawn else ():
             share = 2 if len(inputs) > 1 else 2 * len(drawn)
             if log_p_stated({each: drawn[each] for each in inputs}) < math.log(OTHER / share):
                 return self._case("stated", inputs, count, "draws by what is stated")
@@ -303,12 +306,12 @@ class _Trial:
 
     def _judged(self, fresh: _Drawn, chosen: _Chosen) -> Case:
         """The case that an event makes on draws that had no part in choosing it."""
-        outputs = [fresh[each] for each in (chosen.pair.x, chosen.pair.y)]
-        x, y = (counted(chosen.look, each) for each in outputs)
-        lower = lower_bound(x, y, chosen.event, _LEVEL, self.claim.delta)
-        draws = min(each.total() for each in outputs)
-        case = self._case("ratio", (chosen.pair.x, chosen.pair.y), draws, chosen.pair.why)
-        return replace(case, look=chosen.look, event=chosen.event, claimed=chosen.pair.claimed, lower_bound=lower)
+        _, pair, look, event = chosen
+        x, y = fresh[pair.x], fresh[pair.y]
+        return self._case(
+            "ratio", (pair.x, pair.y), min(x.total(), y.total()), pair.why, look=look, event=event, claimed=pair.claimed,
+            lower_bound=lower_bound(look, event, x, y, _LEVEL, self.claim.delta),
+        )  # fmt: skip
 
     def _add(self, drawn: _Drawn, tried: Iterable[Pair], draws: int) -> None:
         """Outputs of all inputs that are tried, about as many ``draws`` together."""
@@ -325,10 +328,6 @@ class _Trial:
 
 def _excess(case: Case) -> float:
     return case.lower_bound - (case.claimed or 0.0)
-
-
-def _same(one: Output, other: Output) -> bool:
-    return one == other
 
 
 def _answered(counts: _Drawn, tried: Iterable[Pair]) -> list[Pair]:
@@ -354,28 +353,15 @@ def _best(
     once, any event looks good where it was found.
     """
     (found_x, rated_x), (found_y, rated_y) = (_parted(each, rng) for each in (x, y))
-    best: tuple[float, Look, tuple[Output, ...]] | None = None
-    every = {**x, **y}
+    tried: list[tuple[float, Look, tuple[Output, ...]]] = []
     for look in looks(x, y):
-        shown = {output: seen(look, output) for output in every}
-        event = _best_event(_by(shown, found_x), _by(shown, found_y), delta, score)
-        rated = _rated(_by(shown, rated_x), _by(shown, rated_y), event, delta, score)
-        if best is None or rated > best[0]:
-            whole = _by(shown, x), _by(shown, y)
-            few = len(whole[0] | whole[1]) <= _FEW
-            best = rated, look, _best_event(*whole, delta, score) if few else event
-    if best is None:
-        raise DataError("there is nothing to look at")
-    return best
-
-
-def _by(shown: Mapping[Output, Output], outputs: Counter[Output]) -> Counter[Output]:
-    """As `counted`, where what is ``shown`` of each output is known: it is asked for up to six times."""
-    found: dict[Output, int] = {}
-    for output, count in outputs.items():
-        value = shown[output]
-        found[value] = found.get(value, 0) + count
-    return Counter(found)
+        shown = {output: seen(look, output) for output in (*x, *y)}.__getitem__
+        event = _best_event(counted(shown, found_x), counted(shown, found_y), delta, score)
+        tried.append((_rated(counted(shown, rated_x), counted(shown, rated_y), event, delta, score), look, event))
+    rated, look, event = max(tried, key=lambda each: each[0])
+    every_x, every_y = (counted(partial(seen, look), each) for each in (x, y))
+    few = len(every_x | every_y) <= _FEW
+    return rated, look, _best_event(every_x, every_y, delta, score) if few else event
 
 
 def _parted(outputs: Counter[Output], rng: Generator) -> tuple[Counter[Output], Counter[Output]]:
@@ -412,10 +398,8 @@ def _scores(
     return score(ratio, np.sqrt((k + 0.5) / kept**2 + 1 / (q + 0.5)))
 
 
-def _exact_bounds(
-    row: Float64Array, table: Float64Array, delta: float
-) -> tuple[Float64Array, Callable[[int], list[int]]]:
-    """The largest ln((p - delta) / q) of ``row`` against each row of ``table``, and the event where it is.
+def _exact_bounds(row: Float64Array, table: Float64Array, delta: float) -> tuple[Float64Array, list[int]]:
+    """The largest ln((p - delta) / q) of ``row`` against each row of ``table``, and the event where it is in the first.
 
     Some set of the outputs with the largest ratios has it. A q of 0 counts as the smallest number there is, so that
     what is said stays a lower bound.
@@ -427,13 +411,9 @@ def _exact_bounds(
         if delta > 0:
             p, q = p.cumsum(axis=1), q.cumsum(axis=1)
         values = np.log(np.maximum(p - delta, 0.0)) - np.log(np.maximum(q, SMALLEST))
-    best = values.argmax(axis=1)
-
-    def event(other: int) -> list[int]:
-        end = int(best[other])
-        return order[other, : end + 1].tolist() if delta > 0 else [int(order[other, end])]
-
-    return np.maximum(values.max(axis=1), 0.0), event
+    end = int(values[0].argmax())
+    event = order[0, : end + 1] if delta > 0 else order[0, [end]]
+    return np.maximum(values.max(axis=1), 0.0), event.tolist()
 
 
 def _log_agreement(agree: int, trials: int) -> float:
