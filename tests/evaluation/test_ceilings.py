@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_texts import LINE, Small, bag_laws
 
 from publius.evaluation import worst_case
-from publius.evaluation.attackers import KINDS, inside, joined, scores_of, told_of
+from publius.evaluation.attackers import KINDS, inside, scores_of, told_of
 from publius.evaluation.corpus import Text, split
 from publius.evaluation.labels import by_other_texts, evaluate_labels
 from publius.evaluation.records import Setting
@@ -40,18 +40,13 @@ def prepared(texts, epsilon, attackers):
     evaluation, words = evaluation_of(texts, epsilon, attackers)
     protected = Protected(Setting("small", epsilon), words, 0)
     protected.__dict__["lifted"] = type("Lifted", (), {"guarantee": type(protected.kernel.guarantee)(3 * epsilon)})()
-    data = evaluation.data
-    evaluation._known = [words.words(t.text) for t in (*data.known, *data.teaching)]
-    evaluation._known_texts = [joined(each) for each in evaluation._known]
-    evaluation._whole = [words.clear(t.text) for t in data.attacked]
-    evaluation._models = {}
     return evaluation, protected
 
 
 def law_of(evaluation, protected):
     """Every bag that may be released, and the law over them of each attacked text."""
     kernel = protected.kernel
-    return bag_laws([kernel.rows[inside(bag.split(), LINE)] for bag in evaluation._whole])
+    return bag_laws([kernel.rows[inside(bag.split(), LINE)] for bag in evaluation._clear])
 
 
 def expected(evaluation, protected, name, bags, law, copies):

@@ -17,8 +17,8 @@ SETTING = Setting("laplace", 10.0)
 
 def made(values, *, setting=SETTING, attacker="letters", task="author", baseline=0.0, judged=True):
     return attempt(
-        attacker, ["texts"], task, setting, [f"a{n}" for n in range(len(values))], values, [baseline] * len(values),
-        clear=None, candidates=len(values), ceiling=1.0, judged=judged,
+        attacker, ["texts"], task, setting, [f"a{n}" for n in range(len(values))], values,
+        without=[baseline] * len(values), clear=None, judged=judged,
     )  # fmt: skip
 
 
@@ -152,8 +152,8 @@ def test_verdicts_can_be_computed_again_from_results():
     rng = seeded_rng(2)
     values = rng.random(60)
     first = attempt(
-        "letters", ["texts"], "author", SETTING, [f"a{n // 3}" for n in range(60)], values, np.full(60, 0.1), clear=None,
-        candidates=20, ceiling=1.0,
+        "letters", ["texts"], "author", SETTING, [f"a{n // 3}" for n in range(60)], values, without=np.full(60, 0.1),
+        clear=None,
     )  # fmt: skip
     again = msgspec.json.decode(msgspec.json.encode(first), type=Attempt)
     assert again == first

@@ -128,6 +128,7 @@ def _shown(results: Results) -> None:
     """One table: the curve where several settings were tried, else the attackers."""
     from publius.evaluation.records import COLUMNS
     from publius.evaluation.report import curve, paper_rows, share, table_rows
+    from publius.privacy.promise import percent
 
     if results.kind == "summary" or not results.attackers:
         return
@@ -142,7 +143,7 @@ def _shown(results: Results) -> None:
         console.table(
             ["setting", "identified (95 % CI)", "baseline", "topics right", "verdict"],
             [
-                [row["setting"].name, share(row["identified"]), share(row["baseline"], plain=True),
+                [row["setting"].name, share(row["identified"]), percent(row["baseline"].value),
                  "" if row["topic"] is None else share(row["topic"]), row["answer"]]
                 for row in rows
             ],

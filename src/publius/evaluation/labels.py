@@ -27,7 +27,9 @@ def evaluate_labels(
     the right text is picked from one row.
     """
     authors, topics, facts, attempts = data.authors, data.topics, dict[str, Any](), list[Attempt]()
-    told = {(): np.zeros(len(answers), np.int64)} | ({("topic",): worst_case.group_places(topics)} if topics else {})
+    told: dict[tuple[str, ...], IndexArray] = {(): np.zeros(len(answers), np.int64)}
+    if topics:
+        told["topic",] = worst_case.group_places(topics)
     clear = worst_case.label_law(answers, len(labels), math.inf)
     for epsilon in (math.inf, *epsilons):
         setting = CLEAR if epsilon == math.inf else Setting(RANDOMIZED, epsilon)
@@ -41,9 +43,8 @@ def evaluate_labels(
                  worst_case.ceiling_of_epsilon(epsilon, authors, groups)),
             ):  # fmt: skip
                 made = attempt(
-                    name, [also, "mechanism", *known], "author", setting, authors, found,
-                    worst_case.baseline(authors, groups), clear=unprotected, ceiling=ceiling, exact=True,
-                    candidates=worst_case.candidates_of(authors, groups),
+                    name, [also, "mechanism", *known], "author", setting, authors, found, groups=groups, clear=unprotected,
+                    ceiling=ceiling, exact=True,
                 )  # fmt: skip
                 attempts.append(made)
         attempts += _accuracy(data, labels, law, clear, setting)
@@ -57,13 +58,9 @@ def by_other_texts(law: Float64Array, authors: Sequence[str], groups: IndexArray
     same probability. Never more than the best rule, who knows this text as well: whom he names rightly, that one names.
     Where that is worse than to guess by how much they write (a text is missing from its own author's), he guesses.
     """
-    places = np.unique(np.asarray(authors, dtype=str), return_inverse=True)[1]
     found = np.zeros(len(law))
-    for group in range(int(groups.max()) + 1):
-        at = np.flatnonzero(groups == group)
-        names, own = np.unique(places[at], return_inverse=True)
-        totals = np.zeros((len(names), law.shape[1]))
-        np.add.at(totals, own, law[at])
+    for at, own in worst_case.each_group(authors, groups):
+        totals = worst_case.author_totals(law[at], own)
         for label in range(law.shape[1]):
             column = totals[:, label]
             best, second = -np.sort(-np.append(column, -math.inf))[:2]
@@ -89,12 +86,8 @@ def _accuracy(
     right = np.array([place.get(topic, -1) for topic in named])
     if (right < 0).all():
         return []
-    rows, without = np.arange(len(right)), worst_case.baseline(named, np.zeros(len(right), np.int64))
-    made = attempt(
-        "reader", (), "topic", setting, data.authors, np.where(right >= 0, law[rows, right], 0.0), without,
-        clear=np.where(right >= 0, clear[rows, right], 0.0), candidates=float(len(set(named))), ceiling=1.0, exact=True,
-    )  # fmt: skip
-    return [made]
+    named_right, clearly = (np.where(right >= 0, each[np.arange(len(right)), right], 0.0) for each in (law, clear))
+    return [attempt("reader", (), "topic", setting, data.authors, named_right, labels=named, clear=clearly, exact=True)]
 
 
 def _facts(

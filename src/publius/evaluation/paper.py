@@ -17,11 +17,10 @@ import numpy as np
 
 from publius.arrays import Float64Array
 from publius.errors import DataError, UsageError
-from publius.evaluation import worst_case
 from publius.evaluation.attackers import fitted, inside, joined, make_attacker, replaced, scores_of
 from publius.evaluation.attackers.transport import Transport
 from publius.evaluation.corpus import Dataset
-from publius.evaluation.records import CLEAR, COLUMNS, Attempt, Setting, attempt
+from publius.evaluation.records import CLEAR, COLUMNS, Attempt, Setting, Task, attempt
 from publius.evaluation.run import Words, changed_share, check_least_words, named_shares
 from publius.files.pool import mapped
 from publius.files.progress import counted, stage
@@ -65,8 +64,9 @@ class _Table:
     topical: Any
     seed: int
 
-    def cell(self, setting: Setting, draw: int) -> _Found:
+    def found(self, cell: _Cell) -> _Found:
         """One draw of one setting: protect, and ask the four attackers."""
+        setting, draw = cell
         protected = self._protected(setting, draw)
         bags = [joined(sorted(each)) for each in protected]
         whole = 0 if draw else min(SHOWN, len(bags))  # of these every author's place is shown
@@ -76,14 +76,12 @@ class _Table:
         def votes(model: Transport, count: int) -> tuple[list[str], Float64Array]:
             return [str(name) for name in model.classes_], np.array([model.votes(each, count) for each in nearest])
 
-        def right(found: tuple[list[str], Float64Array], truth: list[str]) -> Float64Array:
-            return named_shares(*found, truth, (), None, likelihood=False)
-
         shares = {
-            "SRauth": right(votes(self.by_author, 1), self.authors), "SRtopic": right(votes(self.by_topic, 5), self.topics),
-            "DRauth": right(scores_of(self.koppel, bags), self.authors),
-            "DRtopic": right(scores_of(self.topical, bags), self.topics),
-        }  # fmt: skip
+            "SRauth": named_shares(*votes(self.by_author, 1), self.authors),
+            "SRtopic": named_shares(*votes(self.by_topic, 5), self.topics),
+            "DRauth": named_shares(*scores_of(self.koppel, bags), self.authors),
+            "DRtopic": named_shares(*scores_of(self.topical, bags), self.topics),
+        }
         shown = [self._neighbours(setting, n, nearest[n]) for n in range(whole)]
         return _Found(shares, shown, bags, " ".join(protected[0][:FIRST_WORDS]))
 
@@ -142,7 +140,7 @@ def table1(
     cells = [(CLEAR, 0), *((setting, draw) for setting in settings for draw in range(draws))]
     with stage("attacking"):
         forks = sys.platform == "linux"  # fastText's models cannot be sent to other processes
-        done = [*counted(mapped(_cell, table, cells, workers=workers if forks else 1), len(cells))]
+        done = [*counted(mapped(_Table.found, table, cells, workers=workers if forks else 1), len(cells))]
     facts: dict[str, Any] = {
         "length": size, "draws": draws, "seed": seed, "koppel": koppel, "topical": topical,
         "unknown_words_pass": words.unknown == "keep", "changed": {}, "first_words": {}, "neighbours": [],
@@ -160,15 +158,9 @@ def table1(
     return attempts, facts
 
 
-def _cell(table: _Table, cell: _Cell) -> _Found:
-    return table.cell(*cell)
-
-
 def _attempt(table: _Table, setting: Setting, column: str, own: Sequence[_Found], clear: _Found) -> Attempt:
-    topical = column.endswith("topic")
-    labels, everybody = table.topics if topical else table.authors, np.zeros(len(table.attacked), np.int64)
+    task: Task = "topic" if column.endswith("topic") else "author"
     return attempt(
-        column, ["texts"], "topic" if topical else "author", setting, table.authors,
-        np.mean([found.shares[column] for found in own], axis=0), worst_case.baseline(labels, everybody),
-        clear=clear.shares[column], candidates=float(len(set(labels))), ceiling=1.0, draws=len(own), judged=False,
+        column, ["texts"], task, setting, table.authors, np.mean([found.shares[column] for found in own], axis=0),
+        clear=clear.shares[column], labels=table.topics if task == "topic" else table.authors, draws=len(own), judged=False,
     )  # fmt: skip

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from publius.arrays import IndexArray
+from publius.evaluation.worst_case import baseline, candidates_of
 from publius.statistics import LEVEL, Interval, author_mean, clopper_pearson, grouped_mean
 
 Task = Literal["author", "topic"]
@@ -23,13 +25,14 @@ TOLD: Final = {
 """What an attacker may be told, and how it is said."""
 
 
-COLUMNS: Final = ("SRauth", "SRtopic", "DRauth", "DRtopic")
 ABOUT: Final = {
     "SRauth": "author of the nearest known text by Earth Mover's distance",
     "SRtopic": "majority of the 5 nearest by Earth Mover's distance",
     "DRauth": "Koppel and others 2011",
     "DRtopic": "fastText on whole texts",
 }
+COLUMNS: Final = tuple(ABOUT)
+"""Those of the paper's table."""
 EPSILONS: Final = (30.0, 25.0, 20.0, 15.0, 10.0)
 """Those of the paper's table."""
 
@@ -92,7 +95,6 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     judged: bool = True
     draws: int = 1
     by_author: Authors
-    facts: dict[str, Any] = {}
 
     @property
     def setting(self) -> Setting:
@@ -116,29 +118,42 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def attempt(
-    attacker: str, told: Sequence[str], task: Task, setting: Setting, authors: Sequence[str], values: ArrayLike,
-    without: ArrayLike, *, clear: ArrayLike | None, **more: Any,
+    attacker: str, told: Sequence[str], task: Task, setting: Setting, authors: Sequence[str], values: ArrayLike, *,
+    clear: ArrayLike | None, labels: Sequence[str] | None = None, groups: IndexArray | None = None,
+    without: ArrayLike | None = None, ceiling: float = 1.0, exact: bool = False, judged: bool = True, draws: int = 1,
 ) -> Attempt:  # fmt: skip
-    """The record of ``values``, how often each text's author was named, beside ``without``, how often without the row."""
-    found, known = np.asarray(values, np.float64), np.asarray(without, np.float64)
+    """The record of ``values``, how often each text's label was named, and ``clear``, the same unprotected.
+
+    ``labels`` are the ``authors`` where nothing else is named; they are named among those of a text's group, of all where
+    there are no ``groups``. ``without`` is how often they are named without the row, by the best rule unless it is given.
+    """
+    named = authors if labels is None else labels
+    alike = np.zeros(len(named), np.int64) if groups is None else groups
     names, places = np.unique(np.asarray(authors, dtype=str), return_inverse=True)
+    found = np.asarray(values, np.float64)
+    known = np.asarray(baseline(named, alike) if without is None else without, np.float64)
     sizes = np.bincount(places)
 
     def means(numbers: Any) -> tuple[float, ...]:
         return tuple(np.round(np.bincount(places, numbers) / sizes, 9).tolist())
 
     told = tuple(each for each in TOLD if each in told)
-    more["ceiling"] = float(more["ceiling"])
     return Attempt(
         attacker=attacker, told=told, knows=", ".join(TOLD[each] for each in told), task=task,
-        mechanism=setting.mechanism, epsilon=setting.epsilon,
-        identified=author_mean(found, places.tolist()),
-        clear=None if clear is None else author_mean(clear, places.tolist()),
-        baseline=author_mean(known, places.tolist()),
-        advantage=author_mean(found - known, places.tolist(), LEVEL, (-1.0, 1.0)),
-        texts=len(found), authors=len(names),
-        by_author=Authors(tuple(sizes.tolist()), means(found), means(found - known)), **more,
+        mechanism=setting.mechanism, epsilon=setting.epsilon, identified=author_mean(found, places.tolist()),
+        clear=None if clear is None else author_mean(clear, places.tolist()), baseline=author_mean(known, places.tolist()),
+        advantage=author_mean(found - known, places.tolist(), LEVEL, (-1.0, 1.0)), candidates=candidates_of(named, alike),
+        texts=len(found), authors=len(names), ceiling=float(ceiling), exact=exact, judged=judged, draws=draws,
+        by_author=Authors(tuple(sizes.tolist()), means(found), means(found - known)),
     )  # fmt: skip
+
+
+def by_setting(attempts: Iterable[Attempt]) -> dict[Setting, list[Attempt]]:
+    """The attempts of each setting, in their order."""
+    found: dict[Setting, list[Attempt]] = {}
+    for each in attempts:
+        found.setdefault(each.setting, []).append(each)
+    return found
 
 
 class Check(msgspec.Struct, frozen=True):

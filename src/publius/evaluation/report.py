@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from publius.evaluation.records import ABOUT, CLEAR, COLUMNS, TOLD, Attempt, Results, Setting, Verdict, encoded
+from publius.evaluation.records import ABOUT, CLEAR, TOLD, Attempt, Results, Setting, Verdict, by_setting, encoded
 from publius.evaluation.verdict import REASONS
 from publius.files import AnyPath, new_folder, write_file
 from publius.privacy.promise import between, outward, percent
+from publius.statistics import Interval
 
 RESULTS: Final = "results.json"
 REPORT: Final = "report.html"
 TABLE: Final = "table.tex"
 _PAGE: Final = Path(__file__).parent / "templates" / "evaluation.html"
-_LEGEND: Final = [("a", "protected"), ("b", "clear"), ("c", "baseline")]
 
 
 def write(results: Results, folder: AnyPath) -> None:
@@ -88,9 +88,8 @@ def table_rows(results: Results) -> tuple[list[str], list[list[str]]]:
 def main_attempts(results: Results) -> list[Attempt]:
     """Of the setting in focus each attacker once, at its best; the topic last."""
     found = at_best([each for each in results.attackers if each.setting == focus(results)])
-    authors = sorted(
-        (each for each in found if each.task == "author"), key=lambda each: (not each.judged, -each.identified.value)
-    )
+    authors = [each for each in found if each.task == "author"]
+    authors.sort(key=lambda each: (not each.judged, -each.identified.value))
     return authors + [each for each in found if each.task == "topic"]
 
 
@@ -99,23 +98,21 @@ def at_best(attempts: Sequence[Attempt]) -> list[Attempt]:
     found: dict[tuple[str, str], Attempt] = {}
     for each in attempts:
         key = (each.attacker, each.task)
-        if key not in found or each.identified.value >= found[key].identified.value:
-            found[key] = each
+        found[key] = max(each, found.get(key, each), key=lambda one: one.identified.value)
     return list(found.values())
 
 
 def curve(results: Results) -> list[dict[str, Any]]:
     """For each mechanism and epsilon the strongest attacker, the baseline and the best reader of topics."""
     rows = []
-    for setting in dict.fromkeys(each.setting for each in results.attackers):
-        named = strongest(results.attackers, setting)
-        topics = [each for each in results.attackers if each.setting == setting and each.task == "topic"]
-        best = max(topics, key=lambda each: each.identified.value, default=None)
-        answers = [each.answer for each in results.verdicts if each.setting == setting]
+    for setting, own in by_setting(results.attackers).items():
+        named = strongest(own, setting)
+        topics = [each.identified for each in own if each.task == "topic"]
         if named is not None:
             rows.append({
                 "setting": setting, "identified": named.identified, "advantage": named.advantage,
-                "baseline": named.baseline, "topic": best and best.identified, "answer": "".join(answers),
+                "baseline": named.baseline, "topic": max(topics, key=lambda each: each.value, default=None),
+                "answer": "".join(each.answer for each in results.verdicts if each.setting == setting),
             })  # fmt: skip
     return rows
 
@@ -123,70 +120,54 @@ def curve(results: Results) -> list[dict[str, Any]]:
 def page_facts(results: Results) -> dict[str, Any]:
     """The facts of the report's page."""
     paper, as_is, facts = results.kind == "paper", results.as_is, results.facts
-    series = _series(curve(results))
-    main = main_attempts(results)
+    series, main = _series(curve(results)), main_attempts(results)
+    legend = [("a", "protected"), ("b", "clear"), ("c", "baseline")]
     return {
-        "warning": "For the curator alone: it describes private texts." if as_is else None,
+        "results": results,
         "title": {"as-is": "Texts as they are, attacked", "paper": "The paper's experiment"}.get(results.kind, "Evaluation"),
+        "warning": "For the curator alone: it describes private texts." if as_is else None,
         "headline": headline(results),
         "paper": paper_rows(results) if paper else None,
-        "columns": COLUMNS,
-        "texts": results.data.get("attacked", 0),
-        "length": facts.get("length"),
-        "columns_said": "; ".join(f"{name}: {said}" for name, said in ABOUT.items()) + ".",
+        "columns": ABOUT,
         "words_said": _paper_words(facts) if paper else "",
         "curve": series,
         "curve_log": bool(series) and all(point["x"] > 0 for each in series for point in each["points"]),
         "dots": [_dot(each, as_is) for each in main if each.task == "author"],
-        "legend": [_LEGEND[0], _LEGEND[2]] if as_is else _LEGEND,
-        "dots_said": f"{focus(results).name.capitalize()}, with 95 % intervals. Baseline: the same attacker without the row.",
+        "legend": [legend[0], legend[2]] if as_is else legend,
+        "focus": focus(results).name.capitalize(),
         "mechanisms": len({each.mechanism for each in results.attackers} - {None}),
-        "verdict": results.verdict or "",
-        "verdicts": [
-            {"setting": each.setting.name, "answer": each.answer, "reason": REASONS[each.reason], "decided": _decided(each)}
-            for each in results.verdicts
-        ],
-        "told": "; ".join(f"{name}: {said}" for name, said in TOLD.items()),
+        "verdicts": [(each, REASONS[each.reason], _decided(each)) for each in results.verdicts],
+        "told": TOLD,
         "main": main,
-        "attempts": results.attackers,
-        "scope": "Measured on these texts." if as_is else "Measured on these public texts; other texts may differ.",
-        "neighbours": facts.get("neighbours", []),
-        "first_words": facts.get("first_words", {}),
         "tables": [(f"Labels: {name}", _label_rows(each)) for name, each in facts.get("labels", {}).items()],
-        "command": results.command,
         "facts": _lines(results),
     }  # fmt: skip
 
 
 def _series(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of the first mechanism: points over epsilon, where there are several."""
-    own = [row for row in rows if row["setting"] != CLEAR]
-    own = [row for row in own if row["setting"].mechanism == own[0]["setting"].mechanism]
-    own.sort(key=lambda row: float(row["setting"].epsilon))
-    made = []
-    for name, tone, what in (
-        ("identified", "a", "identified"),
-        ("topics right", "b", "topic"),
-        ("baseline", "c", "baseline"),
-    ):
-        points: list[dict[str, float]] = [
-            {"x": row["setting"].epsilon, "y": row[what].value}
-            | ({} if what == "baseline" else {"low": row[what].low, "high": row[what].high})
-            for row in own if row[what] is not None
-        ]  # fmt: skip
-        if points:
-            made.append({"name": name, "tone": tone, "points": points})
-    return made if len(own) > 1 else []
+    protected = sorted((row for row in rows if row["setting"] != CLEAR), key=lambda row: float(row["setting"].epsilon))
+    first = next((row["setting"].mechanism for row in rows if row["setting"] != CLEAR), None)
+    own = [row for row in protected if row["setting"].mechanism == first]
+
+    def point(row: dict[str, Any], what: str) -> dict[str, float]:
+        limits = {} if what == "baseline" else {"low": row[what].low, "high": row[what].high}
+        return {"x": row["setting"].epsilon, "y": row[what].value, **limits}
+
+    made = [
+        {"name": name, "tone": tone, "points": [point(row, what) for row in own if row[what] is not None]}
+        for name, tone, what in (
+            ("identified", "a", "identified"), ("topics right", "b", "topic"), ("baseline", "c", "baseline"),
+        )
+    ]  # fmt: skip
+    return [each for each in made if each["points"]] if len(own) > 1 else []
 
 
 def _dot(each: Attempt, as_is: bool) -> dict[str, Any]:
     shown = [(each.identified, "a"), *([] if as_is or each.clear is None else [(each.clear, "b")])]
     marks = [{"value": one.value, "low": one.low, "high": one.high, "tone": tone} for one, tone in shown]
-    return {
-        "label": each.attacker,
-        "under": ", ".join(each.told),
-        "marks": [*marks, {"value": each.baseline.value, "tone": "c"}],
-    }
+    marks.append({"value": each.baseline.value, "tone": "c"})
+    return {"label": each.attacker, "under": ", ".join(each.told), "marks": marks}
 
 
 def _too_few(verdict: Verdict) -> str:
@@ -231,10 +212,9 @@ def _lines(results: Results) -> list[str]:
 def paper_rows(results: Results) -> list[dict[str, Any]]:
     """The rows of Table 1: epsilon, four cells with how many are correct and limits, and the share of words changed."""
     rows = []
-    for setting in dict.fromkeys(each.setting for each in results.attackers):
-        own = {each.attacker: each for each in results.attackers if each.setting == setting}
+    for setting, own in by_setting(results.attackers).items():
         cells = []
-        for each in (own[column] for column in COLUMNS):
+        for each in own:
             low, high = outward(each.texts * each.identified.low, each.texts * each.identified.high, 1)
             cells.append({"correct": each.texts * each.identified.value, "low": low, "high": high})
         rows.append({
@@ -267,7 +247,7 @@ def table_tex(results: Results) -> str:
     ]  # fmt: skip
     if results.kind == "paper":
         said = f"% Correct of {results.attackers[0].texts} texts, with 95 % intervals in which authors are what is sampled."
-        form, head = "lrrrr", [r"$\varepsilon$", *COLUMNS]
+        form, head = "lrrrr", [r"$\varepsilon$", *ABOUT]
         rows = [
             [row["epsilon"], *(f"{c['correct']:.3g} [{c['low']:.1f}, {c['high']:.1f}]" for c in row["exact"])]
             for row in paper_rows(results)
@@ -277,12 +257,11 @@ def table_tex(results: Results) -> str:
     return "\n".join([*top, *rest, r"\hline", r"\end{tabular}", ""])
 
 
-def _tex(each: Any) -> str:
+def _tex(each: Interval) -> str:
     low, high = outward(each.low, each.high, 3)
     return f"{each.value:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def share(each: Any, *, plain: bool = False) -> str:
+def share(each: Interval) -> str:
     """A share as a percentage with its 95 % interval."""
-    limits = "" if plain else f" ({between(each.low, each.high)})"
-    return f"{percent(each.value)}{limits}"
+    return f"{percent(each.value)} ({between(each.low, each.high)})"

@@ -37,10 +37,10 @@ from publius.text.bag import Bag, Encoding, words_of
 from publius.text.tokenizer import StopWords
 
 if TYPE_CHECKING:
-    from publius.embeddings.embeddings import Embeddings
     from publius.evaluation.attackers.informed import Transition
 
-Hits = Mapping[tuple[str, Task, bool], Float64Array]
+_Key = tuple[str, Task, bool]
+Hits = dict[_Key, Float64Array]
 """For each attacker, task, and whether it is told the topics: how often each text's label is named."""
 
 COPIES: Final = 3
@@ -54,7 +54,7 @@ class Words:
     ``make_kernel`` makes the kernel of a mechanism's name and an epsilon on ``embeddings``.
     """
 
-    embeddings: Embeddings
+    embeddings: Any
     length: int
     make_kernel: Callable[[str, float], Any]
     unknown: UnknownPolicy = "unk"
@@ -72,15 +72,11 @@ class Words:
         return joined(sorted(self.words(text, self.length)))
 
 
-@dataclass(frozen=True)
-class AsIs:
+class AsIs(Words):
     """Texts as they stand, all of their words, marks and capitals, for attacks on what was made anonymous elsewhere."""
 
-    embeddings: Any = None
-    length: int = 0
-    stop_words: str = "none"
-    unknown: UnknownPolicy = "keep"
-    metric: Any = "euclidean"
+    def __init__(self) -> None:
+        super().__init__(None, 0, lambda name, epsilon: None, "keep", "none")
 
     def words(self, text: str, length: int | None = None) -> list[str]:
         """Words and marks in the text's order."""
@@ -96,15 +92,15 @@ class Protected:
     """What one setting makes of the texts, drawn once for all attackers."""
 
     setting: Setting
-    words: Words | AsIs
+    words: Words
     seed: int
-    kernel: Any = None
     bags: list[list[str]] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def kernel(self) -> Any:
+        """The mechanism on words; None for clear text."""
         name, epsilon = self.setting.mechanism, self.setting.epsilon
-        if name is not None and epsilon is not None and isinstance(self.words, Words):
-            self.kernel = self.words.make_kernel(name, epsilon)
+        return None if name is None or epsilon is None else self.words.make_kernel(name, epsilon)
 
     @cached_property
     def lifted(self) -> Any:
@@ -115,9 +111,7 @@ class Protected:
         return Lifted(self.kernel, words.length, unknown=words.unknown, stop_words=words.stop_words)
 
     def released(self, texts: Sequence[Text], draw: int) -> list[str]:
-        """Each text as released, or as its own first N words, as attackers read it."""
-        if self.kernel is None:
-            return [self.words.clear(text.text) for text in texts]
+        """Each text as released, as attackers read it."""
         found = self.lifted.protect(
             [text.text for text in texts], [text.row for text in texts], RunKey.seeded(1_000 * self.seed + draw)
         )
@@ -148,7 +142,7 @@ class Evaluation:
     """
 
     data: Dataset
-    words: Words | AsIs
+    words: Words
     settings: Sequence[Setting]
     attackers: Sequence[str]
     draws: int = 1
@@ -156,45 +150,67 @@ class Evaluation:
     changed: dict[str, float] = field(default_factory=dict)
     stated: list[dict[str, Any]] = field(default_factory=list)
     _distances: dict[str, Float64Array] = field(default_factory=dict)
+    _models: dict[tuple[int | None, str, str], Any] = field(default_factory=dict)
 
     def run(self) -> list[Attempt]:
         """One record for each attacker, what it is told, and setting; clear text first."""
-        data, attempts = self.data, list[Attempt]()
-        check_least_words(self.attackers, data, self.words)
-        clear = Protected(CLEAR, self.words, self.seed)
-        self._known = [self.words.words(text.text) for text in (*data.known, *data.teaching)]
-        self._known_texts = [joined(words) for words in self._known]
-        self._whole = clear.released(data.attacked, 0)
-        self._models: dict[tuple[int | None, str, str], Any] = {}
-        before: Hits = {}
+        check_least_words(self.attackers, self.data, self.words)
+        attempts, unprotected = list[Attempt](), Hits()
         with stage("attacking"):
             for done, setting in enumerate((CLEAR, *self.settings)):
                 advance(done, len(self.settings) + 1)
-                protected = clear if setting == CLEAR else Protected(setting, self.words, self.seed)
+                protected = Protected(setting, self.words, self.seed)
                 hits = self._hits(protected)
-                attempts += self._records(protected, hits, before)
-                before = before or hits
+                unprotected, ceilings = unprotected or hits, self._ceilings(protected)
+                attempts += [
+                    self._record(protected, key, values, unprotected[key], ceilings) for key, values in hits.items()
+                ]
         return attempts
+
+    @cached_property
+    def _known(self) -> list[Text]:
+        """The texts that attackers may learn from: those whose authors are known, then those that teach topics."""
+        return [*self.data.known, *self.data.teaching]
+
+    @cached_property
+    def _known_words(self) -> list[list[str]]:
+        return [self.words.words(text.text) for text in self._known]
+
+    @cached_property
+    def _known_texts(self) -> list[str]:
+        return [joined(words) for words in self._known_words]
+
+    @cached_property
+    def _clear(self) -> list[str]:
+        """The attacked texts as they would be released without noise."""
+        return [self.words.clear(text.text) for text in self.data.attacked]
+
+    @cached_property
+    def _held(self) -> list[int]:
+        """The places of the texts among which who holds the originals chooses: all, or so many at random."""
+        places = np.arange(len(self.data.attacked))
+        if len(places) > worst_case.CANDIDATES:
+            rng = RunKey.seeded(self.seed).rng("candidates")
+            places = np.sort(rng.permutation(places)[: worst_case.CANDIDATES])
+        return places.tolist()
 
     # Counting -----------------------------------------------------------------------------------------
 
     def _hits(self, protected: Protected) -> Hits:
         """For each attacker, task and whether it is told the topics: how often each text's label is named."""
         data = self.data
-        draws = 1 if protected.kernel is None else self.draws
-        released = protected.bags = [protected.released(data.attacked, draw) for draw in range(draws)]
-        self.changed[protected.setting.name] = changed_share(self._whole, released)
+        released = protected.bags = (
+            [self._clear] if protected.kernel is None
+            else [protected.released(data.attacked, draw) for draw in range(self.draws)]
+        )  # fmt: skip
+        self.changed[protected.setting.name] = changed_share(self._clear, released)
         if protected.kernel is not None:
             self.stated.append(protected.lifted.facts())
-        copies = self._copies(protected)
-        found: dict[tuple[str, Task, bool], Float64Array] = {}
+        copies, found = self._copies(protected), Hits()
         for name in self.attackers:
-            if name == WORST_CASE:
-                continue
-            for task in self._tasks(name):
+            for task in self._tasks(name) if name != WORST_CASE else ():
                 told = (False, True) if task == "author" and data.topics else (False,)
-                for each in told:
-                    found[name, task, each] = np.zeros(len(data.attacked))
+                found |= {(name, task, each): np.zeros(len(data.attacked)) for each in told}
                 for fold in data.folds:
                     at = np.array([n for n, text in enumerate(data.attacked) if text.fold == fold])
                     learned = self._learned(fold, task)
@@ -203,8 +219,8 @@ class Evaluation:
                         classes, scores = scores_of(model, [bags[place] for place in at])
                         for each in told:
                             shares = self._named(model, task, classes, scores, learned, at, told_topic=each)
-                            found[name, task, each][at] += shares / draws
-        return found
+                            found[name, task, each][at] += shares / len(released)
+        return found | (self._worst_case(protected) if WORST_CASE in self.attackers else {})
 
     def _copies(self, protected: Protected) -> list[list[str]]:
         """The known texts as adaptive attackers learn them."""
@@ -213,21 +229,20 @@ class Evaluation:
         if protected.kernel is None or not any(name.startswith(ADAPTIVE) for name in self.attackers):
             return []
         if isinstance(protected.transition, EstimatedTransition):  # the same rows serve them and the informed attacker
-            distinct = sorted({word for words in self._known for word in words})
+            distinct = sorted({word for words in self._known_words for word in words})
             protected.transition.prepare(np.unique(inside(distinct, self.words.embeddings)))
         return [
             [protected.copy(words, f"{place}/{copy}") for copy in range(COPIES)]
-            for place, words in enumerate(self._known)
+            for place, words in enumerate(self._known_words)
         ]
 
     def _learned(self, fold: int | None, task: str) -> list[int]:
-        """The places, among known and teaching texts, of those that an attacker of this fold learns from."""
-        data = self.data
-        known = [n for n, text in enumerate(data.known) if fold is None or text.fold != fold]
+        """The places among the known texts of those that an attacker of this fold learns from."""
+        own = [fold is None or text.fold != fold for text in self.data.known]
         if task == "author":
-            return known
-        every = (*data.known, *data.teaching)
-        return [n for n in (*known, *range(len(data.known), len(every))) if every[n].topic is not None]
+            return [n for n, its in enumerate(own) if its]
+        own += [True] * len(self.data.teaching)
+        return [n for n, text in enumerate(self._known) if own[n] and text.topic is not None]
 
     def _model(
         self, name: str, task: str, fold: int | None, learned: list[int], protected: Protected, copies: list[list[str]]
@@ -236,8 +251,7 @@ class Evaluation:
         from publius.evaluation.attackers.informed import Informed
         from publius.evaluation.attackers.likelihood import Likelihood
 
-        every = (*self.data.known, *self.data.teaching)
-        labels = [_label(every[n], task) for n in learned]
+        labels = [_label(self._known[n], task) for n in learned]
         texts = [self._known_texts[n] for n in learned]
         if name == INFORMED and protected.kernel is not None:
             return fitted(Informed(protected.transition, self.words.embeddings), texts, labels)
@@ -265,35 +279,35 @@ class Evaluation:
     ) -> Float64Array:  # fmt: skip
         """How often the right label is named for the attacked texts ``at``, ties by expectation.
 
-        A likelihood is weighed with how often authors write (on the topic, who is told it); others name among who does.
+        An author is named among who writes, on the text's topic where that is told and anybody does; a likelihood is weighed
+        with how often they do.
         """
-        known = [self.data.known[n] for n in learned] if task == "author" else []
-        return named_shares(
-            classes, scores,
-            [_label(self.data.attacked[place], task) for place in at.tolist()],
-            [(text.author or "", text.topic) for text in known],
-            [self.data.attacked[place].topic for place in at.tolist()] if told_topic else None,
-            likelihood=getattr(model, "is_likelihood", False),
-        )  # fmt: skip
+        texts, weights = [self.data.attacked[place] for place in at.tolist()], None
+        if task == "author":
+            known = Counter((self._known[n].author, self._known[n].topic) for n in learned)
+            everywhere = Counter(self._known[n].author for n in learned)
+            weights = np.array([[everywhere[name] for name in classes]] * len(texts), np.float64)
+            if told_topic:
+                there = np.array([[known[name, text.topic] for name in classes] for text in texts], np.float64)
+                weights = np.where(there.any(axis=1, keepdims=True), there, weights)
+        truth, likelihood = [_label(text, task) for text in texts], getattr(model, "is_likelihood", False)
+        return named_shares(classes, scores, truth, weights, likelihood=likelihood)
 
     # Records ------------------------------------------------------------------------------------------
 
-    def _records(self, protected: Protected, hits: Hits, before: Hits) -> list[Attempt]:
-        data, topics, found = self.data, self.data.topics, list[Attempt]()
-        ceilings = self._ceilings(protected)
-        for (name, task, told), values in hits.items():
-            groups = worst_case.group_places(topics if told and topics else [0] * len(values))
-            labels = [_label(text, task) for text in data.attacked]
-            made = attempt(
-                name, [*told_of(name), *["topic"] * told], task, protected.setting, data.authors, values,
-                worst_case.baseline(labels, groups), clear=before.get((name, task, told), values),
-                candidates=worst_case.candidates_of(labels, groups),
-                ceiling=ceilings[told] if task == "author" else 1.0, draws=len(protected.bags),
-            )  # fmt: skip
-            found.append(made)
-        if WORST_CASE in self.attackers:
-            found += self._worst_case(protected, ceilings)
-        return found
+    def _record(
+        self, protected: Protected, key: _Key, values: Float64Array, clear: Float64Array, ceilings: Mapping[bool, float]
+    ) -> Attempt:
+        (name, task, told), holds = key, key[0] == WORST_CASE
+        texts = [self.data.attacked[n] for n in self._held] if holds else self.data.attacked
+        whole = task == "author" and len(texts) == len(self.data.attacked)
+        return attempt(
+            name, [*told_of(name), *["topic"] * told], task, protected.setting, [text.author or "" for text in texts],
+            values, clear=clear, labels=[_label(text, task) for text in texts],
+            groups=worst_case.group_places([text.topic for text in texts]) if told else None,
+            ceiling=ceilings[told] if whole else 1.0, exact=holds and protected.kernel is None, judged=not holds,
+            draws=len(protected.bags),
+        )  # fmt: skip
 
     def _ceilings(self, protected: Protected) -> dict[bool, float]:
         """The most that anybody is expected to identify from one row who knows the fold, and with True the topic, too."""
@@ -331,48 +345,36 @@ class Evaluation:
         np.fill_diagonal(exponents, 0.0)
         return exponents
 
-    def _worst_case(self, protected: Protected, ceilings: Mapping[bool, float]) -> list[Attempt]:
-        """Who holds the originals: among all attacked texts, or those of the text's topic."""
-        data = self.data
-        chosen = np.arange(len(data.attacked))
-        if len(chosen) > worst_case.CANDIDATES:
-            rng = RunKey.seeded(self.seed).rng("candidates")
-            chosen = np.sort(rng.permutation(chosen)[: worst_case.CANDIDATES])
-        authors = [data.authors[n] for n in chosen]
-        told = {False: np.zeros(len(chosen), np.int64)}
-        if data.topics:
-            told[True] = worst_case.group_places([data.topics[n] for n in chosen])
-        same = _equal_scores([self._whole[n] for n in chosen])
-        found, draws = [], len(protected.bags)
-        scores = [self._candidate_scores(protected, chosen, draw) for draw in range(draws)]
-        for topical, groups in told.items():
-            hits = [worst_case.author_success(each, authors, groups) for each in scores]
-            made = attempt(
-                WORST_CASE, [*told_of(WORST_CASE), *["topic"] * topical], "author", protected.setting, authors,
-                np.mean(hits, axis=0), worst_case.baseline(authors, groups),
-                clear=worst_case.author_success(same, authors, groups),
-                candidates=worst_case.candidates_of(authors, groups), draws=draws,
-                ceiling=ceilings[topical] if len(chosen) == len(data.attacked) else 1.0,
-                exact=protected.kernel is None, judged=False,
-            )  # fmt: skip
-            found.append(made)
-        return found
+    def _worst_case(self, protected: Protected) -> Hits:
+        """How often who holds the originals names the authors of the held texts: among all of these, or their topic's."""
+        texts = [self.data.attacked[n] for n in self._held]
+        authors, groups = [text.author or "" for text in texts], {False: np.zeros(len(texts), np.int64)}
+        if self.data.topics:
+            groups[True] = worst_case.group_places([text.topic for text in texts])
+        scores = [self._candidate_scores(protected, draw) for draw in range(len(protected.bags))]
+        return {
+            (WORST_CASE, "author", told): np.mean(
+                [worst_case.author_success(each, authors, at) for each in scores], axis=0
+            )
+            for told, at in groups.items()
+        }
 
-    def _candidate_scores(self, protected: Protected, chosen: IndexArray, draw: int) -> Float64Array:
-        whole = [self._whole[n] for n in chosen]
+    def _candidate_scores(self, protected: Protected, draw: int) -> Float64Array:
+        """How likely each released row is under each held text (ln), shape (held, held)."""
+        whole = [self._clear[n] for n in self._held]
         if protected.kernel is None:
             return _equal_scores(whole)
         embeddings, bags = self.words.embeddings, protected.bags[draw]
         texts = [inside(bag.split(), embeddings) for bag in whole]
         texts = [places if len(places) else np.zeros(1, np.int64) for places in texts]
-        released = [inside(bags[n].split(), embeddings) for n in chosen]
+        released = [inside(bags[n].split(), embeddings) for n in self._held]
         if protected.transition.exact:
             return worst_case.mixture_scores(texts, released, protected.transition)
         rng = RunKey.seeded(self.seed).rng(f"worst case/{draw}")
         return worst_case.distance_scores(texts, released, protected.kernel, rng)
 
     def _tasks(self, name: str) -> list[Task]:
-        topics = {text.topic for text in (*self.data.known, *self.data.teaching)} - {None}
+        topics = {text.topic for text in self._known} - {None}
         asked: list[Task] = ["author", "topic"] if self.data.topics is not None and len(topics) > 1 else ["author"]
         return [task for task in asked if task in tasks_of(name)]
 
@@ -381,43 +383,28 @@ def _label(text: Text, task: str) -> str:
     return (text.author if task == "author" else text.topic) or ""
 
 
-def check_least_words(attackers: Sequence[str], data: Dataset, words: Words | AsIs) -> None:
+def check_least_words(attackers: Sequence[str], data: Dataset, words: Words) -> None:
     """`UsageError` where an attacker asks for more known words than two authors have, by the texts before any cut."""
-    from publius.evaluation.attackers.koppel import known_words, too_few
-
-    for name in attackers:
-        least = 0 if name in (INFORMED, WORST_CASE) else getattr(make_attacker(name), "least_words", 0)
-        if least:
-            lengths = [len(words.words(text.text)) for text in data.known]
-            counts = known_words([text.author or "" for text in data.known], lengths)
-            found = sum(count >= least for count in counts.values())
-            if found < 2:
-                raise too_few(found, len(counts), least)
+    for made in (make_attacker(name) for name in attackers if name not in (INFORMED, WORST_CASE)):
+        if getattr(made, "least_words", 0):
+            authors = [_label(text, "author") for text in data.known]
+            made.candidates(authors, [len(words.words(text.text)) for text in data.known])
 
 
 def named_shares(
-    classes: Sequence[str], scores: Float64Array, truth: Sequence[str], known: Sequence[tuple[str, str | None]],
-    topics: Sequence[str | None] | None, *, likelihood: bool,
+    classes: Sequence[str], scores: Float64Array, truth: Sequence[str], weights: Float64Array | None = None, *,
+    likelihood: bool = False,
 ) -> Float64Array:  # fmt: skip
     """How often the right class is named for each text, shape (n,): ties by expectation.
 
-    ``known`` are author and topic of each text that was learned from; with ``topics``, those of the attacked texts, only who
-    has a known text on the topic is named, unless nobody has. To a likelihood the logarithm of how often each author
-    writes is added. Without ``known`` scores count as they are.
+    ``weights`` are how often each class is known to be right for each text, shape (n, classes): only classes that are so at
+    all are named, and to a ``likelihood`` the logarithm is added. Without them scores count as they are.
     """
-    if known:
-        everywhere = Counter(author for author, _ in known)
-        weights = np.array([[everywhere[name] for name in classes]] * len(truth), np.float64)
-        if topics is not None:
-            there = Counter(known)
-            on_topic = np.array([[there[name, topic] for name in classes] for topic in topics], np.float64)
-            weights = np.where(on_topic.any(axis=1, keepdims=True), on_topic, weights)
+    if weights is not None:
         prior = np.log(np.maximum(weights, 1e-300)) if likelihood else 0.0
         scores = np.where(weights > 0, scores + prior, -np.inf)
-        lost = ~np.isfinite(scores.max(axis=1))
-        scores[lost] = 0.0
-    place = {name: index for index, name in enumerate(classes)}
-    shares = naming(scores)
+        scores[~np.isfinite(scores.max(axis=1))] = 0.0
+    place, shares = {name: index for index, name in enumerate(classes)}, naming(scores)
     return np.array([shares[row, place[name]] if name in place else 0.0 for row, name in enumerate(truth)])
 
 

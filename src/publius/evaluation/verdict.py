@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from publius.evaluation.asked import Limits
-from publius.evaluation.records import CLEAR, Answer, Attempt, Check, Setting, Verdict
-from publius.statistics import LEVEL, Interval, authors_needed
+from publius.evaluation.records import CLEAR, Answer, Attempt, Check, Setting, Verdict, by_setting
+from publius.statistics import LEVEL, authors_needed
 
 EXIT_CODES: Final[Mapping[Answer, int]] = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}
 FEWEST_AUTHORS: Final = 10
@@ -53,25 +53,20 @@ def needed(limits: Limits, settings: int) -> int | None:
 
 def too_few(limits: Limits, settings: Sequence[Setting], authors: int) -> list[Verdict]:
     """INCONCLUSIVE for each setting where these authors cannot show what is asked, so that nothing need be attacked."""
-    takes = needed(limits, len(settings))
+    takes, level = needed(limits, len(settings)), level_of(limits, len(settings))
     if takes is not None and authors >= takes:
         return []
-    return [
-        Verdict("INCONCLUSIVE", "too-few", setting, (), authors, takes, level_of(limits, len(settings)))
-        for setting in settings
-    ]
+    return [Verdict("INCONCLUSIVE", "too-few", setting, (), authors, takes, level) for setting in settings]
 
 
 def judged(attempts: Sequence[Attempt], limits: Limits) -> list[Verdict]:
     """The verdict on each setting but clear text, in their order."""
-    settings = list(dict.fromkeys(each.setting for each in attempts if each.setting != CLEAR))
-    level = level_of(limits, len(settings))
-    clear = [each for each in attempts if each.setting == CLEAR]
-    takes = needed(limits, len(settings))
+    protected = by_setting(attempts)
+    clear = protected.pop(CLEAR, [])
+    takes, level = needed(limits, len(protected)), level_of(limits, len(protected))
     found = []
-    for setting in settings:
-        own = [each for each in attempts if each.setting == setting]
-        tested = max((each.authors for each in own), default=0)
+    for setting, own in protected.items():
+        tested = max(each.authors for each in own)
         answer, reason, checks = _answer(own, clear, limits, level)
         if takes is None or tested < takes:
             answer, reason = "INCONCLUSIVE", "too-few"
@@ -97,8 +92,7 @@ def _answer(
     if any(each.answer == "FAIL" for each in checks):
         return "FAIL", "beyond", checks
     on_authors = replace(limits, topic_at_least=None)
-    trivial = on_authors.given and all(each.answer == "PASS" for each in _checks(clear, on_authors, level))
-    if trivial:
+    if on_authors.given and all(each.answer == "PASS" for each in _checks(clear, on_authors, level)):
         return "INCONCLUSIVE", "clear-passes", checks
     if all(each.answer == "PASS" for each in checks):
         return "PASS", "within", checks
@@ -117,22 +111,16 @@ def _checks(attempts: Sequence[Attempt], limits: Limits, level: float) -> list[C
 
 
 def _check(name: str, share: float, asked: Sequence[Attempt], level: float) -> Check:
+    """One attacker whose interval lies above the share decides, and was picked among several; else the highest does."""
     what: Literal["identified", "advantage"] = "advantage" if name == "advantage_at_most" else "identified"
-    plain, careful = (
-        [(each, each.interval(what, part), part) for each in asked] for part in (level, level / len(asked))
+    above: Answer = "PASS" if name == "topic_at_least" else "FAIL"
+    below: Answer = "FAIL" if name == "topic_at_least" else "PASS"
+    edge = share - _ROUNDING if name == "topic_at_least" else share + _ROUNDING
+    careful, plain = (
+        [(each.name, each.interval(what, part)) for each in asked] for part in (level / len(asked), level)
     )
-
-    def check(found: tuple[Attempt, Interval, float], answer: Answer) -> Check:
-        return Check(name, share, found[0].name, found[1], answer, found[2])
-
-    if name == "topic_at_least":  # one reader who gets so many right is enough, and was picked among several
-        best = max(careful, key=lambda pair: pair[1].low)
-        if best[1].low >= share - _ROUNDING:
-            return check(best, "PASS")
-        highest = max(plain, key=lambda pair: pair[1].high)
-        return check(highest, "FAIL" if highest[1].high < share - _ROUNDING else "INCONCLUSIVE")
-    worst = max(careful, key=lambda pair: pair[1].low)
-    if worst[1].low > share + _ROUNDING:
-        return check(worst, "FAIL")
-    widest = max(plain, key=lambda pair: pair[1].high)
-    return check(widest, "PASS" if widest[1].high <= share + _ROUNDING else "INCONCLUSIVE")
+    attacker, found = max(careful, key=lambda each: each[1].low)
+    if found.low > edge:
+        return Check(name, share, attacker, found, above, level / len(asked))
+    attacker, found = max(plain, key=lambda each: each[1].high)
+    return Check(name, share, attacker, found, below if found.high <= edge else "INCONCLUSIVE", level)

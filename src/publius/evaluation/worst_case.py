@@ -12,7 +12,7 @@ that it is attacked in, says which group it is of, and the ceiling for everybody
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -40,8 +40,12 @@ def group_places(*facts: Sequence[object]) -> IndexArray:
     return np.array([found.setdefault(each, len(found)) for each in zip(*facts, strict=True)], np.int64)
 
 
-def _author_places(authors: Sequence[str]) -> IndexArray:
-    return np.unique(np.asarray(authors, dtype=str), return_inverse=True)[1].astype(np.int64)
+def each_group(authors: Sequence[str], groups: IndexArray) -> Iterator[tuple[IndexArray, IndexArray]]:
+    """For each group the places of its texts, and the place of each one's author among those of the group."""
+    places = np.unique(np.asarray(authors, dtype=str), return_inverse=True)[1]
+    for group in range(int(groups.max()) + 1):
+        at = np.flatnonzero(groups == group)
+        yield at, np.unique(places[at], return_inverse=True)[1].astype(np.int64)
 
 
 # What is known without any row ----------------------------------------------------------------------------
@@ -50,22 +54,15 @@ def _author_places(authors: Sequence[str]) -> IndexArray:
 def baseline(authors: Sequence[str], groups: IndexArray) -> Float64Array:
     """How often the author of each text is named by who knows its group and how often authors write, shape (n,).
 
-    He names the author who has most texts in the group; of equals each with the same probability.
+    He names the author who has most texts in the group; of equals each with the same probability: the best rule for a row
+    that is always the same.
     """
-    places, found = _author_places(authors), np.zeros(len(authors))
-    for group in range(int(groups.max()) + 1):
-        at = np.flatnonzero(groups == group)
-        counts = np.bincount(places[at], minlength=int(places.max()) + 1)
-        best = counts == counts.max()
-        found[at] = best[places[at]] / best.sum()
-    return found
+    return exact_success(np.ones((len(authors), 1)), authors, groups)
 
 
 def candidates_of(authors: Sequence[str], groups: IndexArray) -> float:
     """Among how many authors one is named: the mean over texts of the authors in a text's group."""
-    places = _author_places(authors)
-    numbers = [len(set(places[groups == group].tolist())) for group in range(int(groups.max()) + 1)]
-    return float(np.mean([numbers[group] for group in groups.tolist()]))
+    return sum(len(at) * (int(own.max()) + 1) for at, own in each_group(authors, groups)) / len(authors)
 
 
 # The exact rule -------------------------------------------------------------------------------------------
@@ -77,15 +74,19 @@ def exact_success(law: Float64Array, authors: Sequence[str], groups: IndexArray)
     ``law`` is the probability of each outcome for each text, shape (n, outcomes). For each outcome the rule names the author
     whose texts in the group give it the most probability together; authors that are equal there share it.
     """
-    places, found = _author_places(authors), np.zeros(len(authors))
-    for group in range(int(groups.max()) + 1):
-        at = np.flatnonzero(groups == group)
-        totals = np.zeros((int(places.max()) + 1, law.shape[1]))
-        np.add.at(totals, places[at], law[at])
+    found = np.zeros(len(authors))
+    for at, own in each_group(authors, groups):
+        totals = author_totals(law[at], own)
         best = totals >= totals.max(axis=0) * (1 - 1e-12)
-        shares = best / best.sum(axis=0)
-        found[at] = (law[at] * shares[places[at]]).sum(axis=1)
+        found[at] = (law[at] * (best / best.sum(axis=0))[own]).sum(axis=1)
     return found
+
+
+def author_totals(law: Float64Array, own: IndexArray) -> Float64Array:
+    """The rows of ``law`` added up by the place of their author, shape (authors, outcomes)."""
+    totals = np.zeros((int(own.max()) + 1, law.shape[1]))
+    np.add.at(totals, own, law)
+    return totals
 
 
 def ceiling_of(exponents: Float64Array, authors: Sequence[str], groups: IndexArray, delta: float = 0.0) -> float:
@@ -95,24 +96,22 @@ def ceiling_of(exponents: Float64Array, authors: Sequence[str], groups: IndexArr
     as probable under another text that is x away, so the probability of the best author given the row has a limit; for n
     texts by n authors, all x apart, it is exp(x) / (exp(x) + n - 1).
     """
-    places, total = _author_places(authors), 0.0
-    for group in range(int(groups.max()) + 1):
-        at = np.flatnonzero(groups == group)
+    total = 0.0
+    for at, own in each_group(authors, groups):
         limits = []
-        for author in np.unique(places[at]).tolist():
-            own, others = at[places[at] == author], at[places[at] != author]
-            away = exponents[np.ix_(own, others)].max(axis=0) if len(others) else np.zeros(0)
-            limits.append(1 / (1 + np.exp(-away).sum() / len(own)))
+        for author in range(int(own.max()) + 1):
+            mine, others = at[own == author], at[own != author]
+            away = exponents[np.ix_(mine, others)].max(axis=0)
+            limits.append(1 / (1 + np.exp(-away).sum() / len(mine)))
         total += len(at) * min(1.0, max(limits) * (1 + 1e-12) + len(at) * delta)
     return min(1.0, total / len(authors))
 
 
 def ceiling_of_epsilon(epsilon: float, authors: Sequence[str], groups: IndexArray) -> float:
     """The same where any two texts are within ``epsilon``, as for labels."""
-    places, total = _author_places(authors), 0.0
-    for group in range(int(groups.max()) + 1):
-        own = np.bincount(places[groups == group])
-        most, size = int(own.max()), int(own.sum())
+    total = 0.0
+    for at, own in each_group(authors, groups):
+        most, size = int(np.bincount(own).max()), len(at)
         total += size / (1 + (size - most) / most * math.exp(-epsilon))
     return min(1.0, total / len(authors) * (1 + 1e-12))
 
@@ -207,11 +206,9 @@ def author_success(scores: Float64Array, authors: Sequence[str], groups: IndexAr
     """How often each bag's author is named, ties by expectation, from ln likelihoods under each text, shape (n, n)."""
     from scipy.special import logsumexp
 
-    places, found = _author_places(authors), np.zeros(len(authors))
-    for group in range(int(groups.max()) + 1):
-        at = np.flatnonzero(groups == group)
-        own = places[at]
-        names = np.unique(own)
-        sums = np.stack([logsumexp(scores[np.ix_(at, at[own == name])], axis=1) for name in names], axis=1)
-        found[at] = naming(sums)[np.arange(len(at)), np.searchsorted(names, own)]
+    found = np.zeros(len(authors))
+    for at, own in each_group(authors, groups):
+        texts_of = [at[own == author] for author in range(int(own.max()) + 1)]
+        sums = np.stack([logsumexp(scores[np.ix_(at, texts)], axis=1) for texts in texts_of], axis=1)
+        found[at] = naming(sums)[np.arange(len(at)), own]
     return found

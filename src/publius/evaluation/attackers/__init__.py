@@ -151,12 +151,6 @@ def naming(scores: Float64Array) -> Float64Array:
     return np.asarray(tied / tied.sum(axis=1, keepdims=True))
 
 
-def label_places(labels: Sequence[str], classes: Sequence[str]) -> IndexArray:
-    """The place of each label in ``classes``."""
-    place = {name: index for index, name in enumerate(classes)}
-    return np.array([place[label] for label in labels], np.int64)
-
-
 # Texts as attackers read them --------------------------------------------------------------------------------
 
 BLANK = "\N{OPEN BOX}"

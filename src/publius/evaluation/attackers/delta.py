@@ -28,9 +28,9 @@ class Delta(Attacker):
         shares = self._shares(texts)
         self.mean_, deviation = shares.mean(axis=0), shares.std(axis=0)
         self.deviation_ = np.where(deviation > 0, deviation, np.inf)  # a word of constant share tells nothing
-        z, names = (shares - self.mean_) / self.deviation_, np.asarray(labels)
-        self.classes_ = np.array(sorted(set(labels)))
-        self.profiles_ = np.array([z[names == name].mean(axis=0) for name in self.classes_])
+        self.classes_, rows = np.unique(labels, return_inverse=True)
+        z = (shares - self.mean_) / self.deviation_
+        self.profiles_ = np.array([z[rows == row].mean(axis=0) for row in range(len(self.classes_))])
         return self
 
     def decision_function(self, texts: Sequence[str]) -> Float64Array:

@@ -49,15 +49,13 @@ class FastText(Attacker):
     def fit(self, texts: Sequence[str], labels: Sequence[str]) -> Self:
         """Train on ``texts``."""
         self.check()
-        self.classes_ = np.array(sorted(set(labels)))
+        self.classes_ = np.unique(labels)
         self.validation_, self.validation_texts_ = None, 0
         if self.validation:
             every = max(2, round(1 / self.validation))
-            held = np.arange(len(texts)) % every == every - 1
-            known = [place for place in range(len(texts)) if not held[place]]
+            known = [place for place in range(len(texts)) if place % every != every - 1]
             self.model_ = self._trained([texts[at] for at in known], [labels[at] for at in known])
-            found = self.predict([texts[at] for at in np.flatnonzero(held).tolist()])
-            truth = np.array([labels[at] for at in np.flatnonzero(held).tolist()])
+            found, truth = self.predict(texts[every - 1 :: every]), np.array(labels[every - 1 :: every])
             self.validation_, self.validation_texts_ = float((found == truth).mean()), len(truth)
         self.model_ = self._trained(texts, labels)
         return self
@@ -74,10 +72,8 @@ class FastText(Attacker):
     def _trained(self, texts: Sequence[str], labels: Sequence[str]) -> Any:
         import fasttext
 
-        place = {str(name): index for index, name in enumerate(self.classes_)}
-        lines = "".join(
-            f"{_LABEL}{place[label]} {' '.join(text.split())}\n" for label, text in zip(labels, texts, strict=True)
-        )
+        rows = zip(np.searchsorted(self.classes_, labels).tolist(), texts, strict=True)
+        lines = "".join(f"{_LABEL}{label} {' '.join(text.split())}\n" for label, text in rows)
         shortest, longest = map(int, str(self.subwords).split("-"))
         dimension = self.dimension
         with ExitStack() as files:

@@ -124,8 +124,8 @@ class Informed(Attacker):
         counter = CountVectorizer(analyzer=split, dtype=np.float64)
         counts = counter.fit_transform(texts)
         names = counter.get_feature_names_out().tolist()
-        self.classes_ = np.array(sorted(set(labels)))
-        shares = smoothed_shares(class_sums(counts, labels, self.classes_), self.prior_words)
+        self.classes_, rows = np.unique(labels, return_inverse=True)
+        shares = smoothed_shares(class_sums(counts, rows), self.prior_words)
         places = np.array([-1 if place is None else place for place in places_of(names, self.embeddings)])
         inside, outside = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
         self.passed_ = {names[at]: self.embeddings.size + column for column, at in enumerate(outside.tolist())}

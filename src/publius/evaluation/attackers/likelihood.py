@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from publius.arrays import Float64Array
-from publius.evaluation.attackers import label_places
+from publius.arrays import Float64Array, IndexArray
 from publius.evaluation.attackers.linear import Attacker, split
 
 
@@ -29,8 +28,8 @@ class Likelihood(Attacker):
         """Count the words of each label."""
         self.counter_ = CountVectorizer(analyzer=split, dtype=np.float64)
         counts = self.counter_.fit_transform(texts)
-        self.classes_ = np.array(sorted(set(labels)))
-        self.log_shares_ = np.log(smoothed_shares(class_sums(counts, labels, self.classes_), self.prior_words))
+        self.classes_, rows = np.unique(labels, return_inverse=True)
+        self.log_shares_ = np.log(smoothed_shares(class_sums(counts, rows), self.prior_words))
         return self
 
     def decision_function(self, texts: Sequence[str]) -> Float64Array:
@@ -38,12 +37,11 @@ class Likelihood(Attacker):
         return np.asarray(self.counter_.transform(texts) @ self.log_shares_.T)
 
 
-def class_sums(counts: Any, labels: Sequence[str], classes: Any) -> Float64Array:
-    """The rows of the sparse ``counts`` added up by label, dense, shape (labels, features)."""
+def class_sums(counts: Any, rows: IndexArray) -> Float64Array:
+    """The rows of the sparse ``counts`` added up by the place of their label, dense, shape (labels, features)."""
     from scipy.sparse import csr_array
 
-    rows = label_places(list(labels), list(classes))
-    members = csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), (len(classes), len(rows)))
+    members = csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))))
     return np.asarray((members @ csr_array(counts)).toarray(), np.float64)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.distances.problem import BagPoints, residual
 from publius.errors import DataError, UsageError
-from publius.evaluation.attackers import inside, label_places
+from publius.evaluation.attackers import inside
 from publius.evaluation.attackers.linear import Attacker
 
 
@@ -38,8 +38,8 @@ class Transport(Attacker):
         if not kept:
             raise DataError("no known text has a word of the vocabulary. Use other --embeddings.")
         self.known_ = [found[place] for place in kept]
-        self.classes_ = np.array(sorted(set(labels)))
-        self.labels_ = label_places([labels[place] for place in kept], list(self.classes_))
+        self.classes_, rows = np.unique(labels, return_inverse=True)
+        self.labels_ = rows[kept]
         self.words_ = np.unique(np.concatenate([points.indices for points in self.known_]))
         self.columns_ = [np.searchsorted(self.words_, points.indices) for points in self.known_]
         return self
