@@ -72,9 +72,9 @@ def test_a_text_alone_decides(text):
 def test_time_is_linear_in_the_text(piece):
     def seconds(size):
         text = piece * (size // len(piece))
-        start = time.perf_counter()
+        start = time.thread_time()  # whatever else the machine does
         clean(text)
-        return time.perf_counter() - start
+        return time.thread_time() - start
 
     seconds(1_000)
     short = max(min(seconds(50_000) for _ in range(2)), 1e-3)

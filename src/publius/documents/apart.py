@@ -127,21 +127,13 @@ def _mbox(path: Path, request: dict[str, Any]) -> list[int]:
     return starts
 
 
-def _eml(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
-    """The text of a mail, its subject first, and who sent it; whatever charset it claims."""
-    message, subject, sender = _read(path, request, email.parser.BytesParser)
-    return [{"text": "\n\n".join(filter(None, (subject, _body(message).strip()))), "from": sender}]
-
-
-def _sender(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
-    return [{"text": "", "from": _read(path, request, email.parser.BytesHeaderParser)[2]}]
-
-
-def _read(path: Path, request: dict[str, Any], parser: type[email.parser.BytesParser]) -> tuple[Message, str, str]:
-    start, stop = request["part"]
+def _mail(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
+    """The text of a mail, its subject first, and who sent it, whatever charset it claims; of a ``sender`` this alone."""
+    (start, stop), whole = request["part"], request["kind"] == "eml"
     with path.open("rb") as file:
         file.seek(start)
         data = file.read(min(stop - start, 2**27))
+    parser = email.parser.BytesParser if whole else email.parser.BytesHeaderParser
     message = parser(policy=_ShortHeaders()).parsebytes(data)
     fields = {name.lower(): str(value) for name, value in reversed([*message.raw_items()])}
     sender = fields.get("from", "")
@@ -150,7 +142,8 @@ def _read(path: Path, request: dict[str, Any], parser: type[email.parser.BytesPa
         sender = decoded((address[1] or address[2]).encode("ascii", "surrogateescape")).lower()
     elif "@" in normal_form("NFKC", sender := _header(sender)):
         sender = f'"{sender}"'  # a name, whatever it says
-    return message, _header(fields.get("subject", "")), sender
+    parts = (_header(fields.get("subject", "")), _body(message).strip()) if whole else ()
+    return [{"text": "\n\n".join(filter(None, parts)), "from": sender}]
 
 
 class _ShortHeaders(email.policy.Compat32):
@@ -224,7 +217,7 @@ def _sheets(path: Path, request: dict[str, Any]) -> list[Any]:
 
 
 READERS: Final[dict[str, Callable[[Path, dict[str, Any]], list[Any]]]] = {
-    "docx": _docx, "pdf": _pdf, "html": _html, "eml": _eml, "sender": _sender, "mbox": _mbox, "sheets": _sheets,
+    "docx": _docx, "pdf": _pdf, "html": _html, "eml": _mail, "sender": _mail, "mbox": _mbox, "sheets": _sheets,
 }  # fmt: skip
 
 if __name__ == "__main__":

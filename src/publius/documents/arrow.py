@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Final, final
 
-from publius.documents.document import Document, Plan, check_columns, decoded, pick, text_column, text_of
-from publius.documents.tables import Chunk, Table
+from publius.documents.columns import check_columns, picked, text_column
+from publius.documents.document import Document, Plan, decoded, text_of
+from publius.documents.tables import Table
 from publius.errors import DataError, UsageError, extra
 from publius.settings import Reading
+
+_AT_ONCE: Final = 1000  # rows
 
 
 def arrow() -> Any:
@@ -32,32 +35,29 @@ class Arrow(Table):
         with self._opened() as (schema, _):
             return tuple(path for each in schema for path in _paths(each.name, each.type))
 
-    def chunks(self, plan: Plan, size: int) -> Iterator[Chunk]:
+    def rows(self, names: Sequence[str | None]) -> Iterator[Sequence[Any]]:
         """Values with the types that they have."""
-        names = plan.names()
         with self._opened() as (schema, batches):
             known = {str(name) for name in schema.names}
             tops = [name if name in known else name.partition(".")[0].partition("[")[0] for name in names if name]
-            for batch in batches(size, list(dict.fromkeys(tops))):
-                yield Chunk([[pick(record, name) for name in names] for record in _records(batch)])
+            for batch in batches(list(dict.fromkeys(tops))):
+                yield from picked(_records(batch), names)
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[tuple[Any, Any]]:
+        """Its schema, and how batches of some of its columns are read."""
         library = arrow()
         try:
             if self.kind == "parquet":
                 from pyarrow.parquet import ParquetFile
 
                 with ParquetFile(self.path) as file:
-                    yield (
-                        file.schema_arrow,
-                        lambda size, columns: file.iter_batches(size, columns=columns, use_threads=False),
-                    )
+                    yield file.schema_arrow, lambda some: file.iter_batches(_AT_ONCE, columns=some, use_threads=False)
             else:
                 from pyarrow.feather import read_table
 
                 table = read_table(self.path)
-                yield (table.schema, lambda size, columns: table.select(columns or table.column_names).to_batches(size))
+                yield table.schema, lambda some: table.select(some or table.column_names).to_batches(_AT_ONCE)
         except (OSError, library.ArrowException):  # whose message may quote a value
             raise DataError(
                 f"{self.name} cannot be read as {self.kind}: write it again, whole and not encrypted."
@@ -75,9 +75,9 @@ def _paths(name: str, kind: Any) -> Iterator[str]:
         yield name
 
 
-def _records(table: Any) -> list[dict[str, Any]]:
+def _records(table: Any) -> Iterator[dict[str, Any]]:
     names = table.column_names
-    return [dict(zip(names, row, strict=True)) for row in zip(*map(_values, table.columns), strict=True)]
+    return (dict(zip(names, row, strict=True)) for row in zip(*map(_values, table.columns), strict=True))
 
 
 def _values(column: Any) -> list[Any]:
@@ -114,9 +114,8 @@ def documents_in(
         text=text_column(columns, reading.text_field, lambda: None), id=id_field,
         author=None if own else author_field, own=own, fields=(*fields,), raw=reading.raw, keep_quotes=reading.keep_quotes,
     )  # fmt: skip
-    check_columns(columns, [name for name in plan.names() if name])
-    rows = [[pick(record, name) for name in plan.names()] for record in _records(found)]
-    return [plan.document(row, values) for row, values in enumerate(rows)]
+    check_columns(columns, plan.names())
+    return [plan.document(row, values) for row, values in enumerate(picked(_records(found), plan.names()))]
 
 
 def as_arrow(table: Any, texts: Sequence[str | None] = ()) -> Any:

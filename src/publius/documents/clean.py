@@ -72,35 +72,32 @@ def clean(text: str, *, keep_quotes: bool = False) -> str:
     >>> clean("The <b>of\ufb01ce</b> was&nbsp;closed.<br>I wai-\nted.")
     'The office was closed.\nI waited.'
     """
-    may_quote = not keep_quotes and _may_quote(text)
     if "\0" in text:
         text = text.replace("\0", "")
-    if may_quote and ("quote" in text or "QUOTE" in text):
+    if not keep_quotes and ("[" in text or "<" in text) and ("quote" in text or "QUOTE" in text):
         text = _without_nested(text)
     if "<" in text and _TAG.search(text):
-        text = _TAG.sub("", _BLOCK.sub("\n", _UNSEEN.sub("", text)))
-        text = unescaped(text)
+        text = unescaped(_TAG.sub("", _BLOCK.sub("\n", _UNSEEN.sub("", text))))
     elif "&" in text and ";" in text:
         text = unescaped(text)
-    if may_quote and _may_quote(text):
+    if not keep_quotes and _may_quote(text):
         for signs, pattern in _QUOTED:
             if any(sign in text for sign in signs):
                 text = pattern.sub("", text)
-    if "\xad" in text:
-        text = text.replace("\xad", "")
     if not text.isascii():
-        text = normal_form("NFKC", text)
-    if "-\n" in text or "-\r" in text or "\u2010" in text:
+        text = normal_form("NFKC", text.replace("\xad", ""))
+    if "\n" in text and (("-" in text and ("-\n" in text or "-\r" in text)) or "\u2010" in text):
         text = _HYPHENS.sub("", text)
-    if "XXX" in text or "\u2588" in text:
+    if ("X" in text and "XXX" in text) or "\u2588" in text:
         return PLACEHOLDER.sub(" ", text)
     return _IN_BRACKETS.sub(" ", text) if "[" in text or "<" in text or "{" in text else text
 
 
 def _may_quote(text: str) -> bool:
-    if ">" in text or "--" in text or "&gt;" in text or "quote" in text or "QUOTE" in text or "bq. " in text:
+    """Whether there is a sign of a quotation; to look for one character takes a fiftieth of the time that two take."""
+    if ">" in text or ("-" in text and "--" in text) or ("q" in text and "bq. " in text):
         return True
-    return _SUBJECT_LINE.search(text) is not None
+    return ("{" in text and "{quote}" in text) or (":" in text and _SUBJECT_LINE.search(text) is not None)
 
 
 def _without_nested(text: str) -> str:
@@ -121,4 +118,4 @@ def _without_nested(text: str) -> str:
 
 def quotes(text: str) -> bool:
     """Whether `clean` leaves words of others out."""
-    return _may_quote(text) and clean(text) != clean(text, keep_quotes=True)
+    return ("&" in text or "[" in text or _may_quote(text)) and clean(text) != clean(text, keep_quotes=True)

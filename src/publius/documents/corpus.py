@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import (
-    Document,
-    NoTextColumnError,
-    Plan,
-    Tally,
-    check_columns,
-    has_column,
-    said,
-    text_column,
-)
+from publius.documents.columns import check_columns, has_column, text_column
+from publius.documents.document import UNHEARD, Document, Plan, Tally, said
 from publius.documents.sources import Source, tables_of
-from publius.documents.tables import Chunk, Table
+from publius.documents.tables import Table
 from publius.errors import DataError
 from publius.files.reading import files_sha256
 from publius.files.value_list import value_list
@@ -32,6 +24,7 @@ from publius.text.author_names import author_key
 
 OWN: Final = "id"
 """The author field that makes each document its own author, where no column is called so."""
+_MOST: Final = 16 * 2**20  # characters of texts after which a batch is full, however few rows it has
 
 
 @final
@@ -46,19 +39,19 @@ class Note:
 
 @final
 class Batch(msgspec.Struct):
-    """Documents in order, from number ``first`` on; what travels to a worker is small and decoded there."""
+    """Documents in order, from number ``first`` on: their values, and the plan by which these become documents."""
 
     first: int
-    chunk: Any
+    rows: list[Sequence[Any]]
     plan: Plan
 
     def __len__(self) -> int:
-        return len(self.chunk)
+        return len(self.rows)
 
-    def documents(self, tally: Tally | None = None) -> list[Document]:
-        """The documents; `DataError` with the row where one is malformed."""
-        make, rows = self.plan.document, self.chunk.values(self.plan, tally)
-        return [make(row, values, tally) for row, values in enumerate(rows, start=self.first)]
+    def documents(self, tally: Tally = UNHEARD) -> list[Document]:
+        """The documents."""
+        make = self.plan.document
+        return [make(row, values, tally) for row, values in enumerate(self.rows, start=self.first)]
 
 
 @final
@@ -68,8 +61,9 @@ class Corpus:
     def __init__(self, source: Source, tables: Sequence[Table], plans: Sequence[Plan]) -> None:
         """``source`` holds what was read from standard input as long as the corpus lives; a plan for each table."""
         self.source, self.tables, self.plans = source, tuple(tables), tuple(plans)
+        self.counted = 0
+        """How many documents there are, 0 as long as nobody has read to their end."""
         self._tally: Tally | None = None
-        self._count: int | None = None
         self._met: set[str] = set()
 
     @property
@@ -92,15 +86,13 @@ class Corpus:
         """
         named = [each for given in no_author for each in value_list(given or '""', "--no-author")]
         nobody = frozenset(author_key(each) or "" for each in named)
-        plans, needed = [], [name for name in (author_field, id_field, *(() if gaps else fields)) if name is not None]
-        columns_of = _columns_with([name for name in needed if name != OWN], self.tables)
-        for table, plan, columns in zip(self.tables, self.plans, columns_of, strict=True):
-            own = author_field == OWN and OWN not in columns
-            author = None if own else author_field
-            id = None if id_field == OWN and OWN not in columns else id_field
-            wanted = [name for name in (author, id, *(() if gaps else fields)) if name is not None]
-            with _named_in(table, len(self.tables) > 1):
-                check_columns(columns, wanted)
+        beside, plans = () if gaps else fields, []
+        needed = [name for name in (author_field, id_field, *beside) if name is not None and name != OWN]
+        for table, plan, columns in zip(self.tables, self.plans, _columns_with(needed, self.tables), strict=True):
+            absent = OWN not in columns
+            author, id = (None if absent and name == OWN else name for name in (author_field, id_field))
+            own = absent and author_field == OWN
+            check_columns(columns, (author, id, *beside), table.name if len(self.tables) > 1 else "")
             told = {"id": id, "author": author, "own": own, "fields": (*fields,), "nobody": nobody}
             plans.append(msgspec.structs.replace(plan, **told))
         return Corpus(self.source, self.tables, plans)
@@ -108,48 +100,41 @@ class Corpus:
     def __iter__(self) -> Iterator[Document]:
         """The documents in order."""
         tally = Tally()
-        for batch in self._batches(500, tally):
+        for batch in self.batches(500):
             yield from batch.documents(tally)
         self._tally = tally
 
     def texts(self) -> Iterator[tuple[str, Any]]:
         """Each text with the value of its author, as they stand: a look that takes less than half of the time."""
         tally = Tally()
-        for batch in self._batches(500, tally):
-            for values in batch.chunk.values(batch.plan, tally):
+        for batch in self.batches(500):
+            for values in batch.rows:
                 yield batch.plan.given(values, tally), values[2]
         self._tally = tally
 
     def batches(self, size: int = 1000) -> Iterator[Batch]:
-        """The documents in order, at most ``size`` at a time, undecoded where that can be."""
-        return self._batches(size, None)
-
-    def _batches(self, size: int, tally: Tally | None) -> Iterator[Batch]:
+        """The documents in order, at most ``size`` at a time and fewer where they are long; small, to be sent away."""
         first = 0
         for table, plan in zip(self.tables, self.plans, strict=True):
-            for chunk in table.chunks(plan, size):
-                part = self._named(chunk, plan, tally) if plan.nobody else chunk
-                if len(part):
-                    yield Batch(first, part, plan)
-                    first += len(part)
-        self._count = first
+            rows = table.rows(plan.names())
+            for some in _grouped(self._somebodys(rows, plan.nobody) if plan.nobody else rows, size):
+                yield Batch(first, some, plan)
+                first += len(some)
+        self.counted = first
 
-    def _named(self, chunk: Chunk, plan: Plan, tally: Tally | None) -> Chunk:
+    def _somebodys(self, rows: Iterator[Sequence[Any]], nobody: frozenset[str]) -> Iterator[Sequence[Any]]:
         """The rows whose author is somebody."""
-        rows = [(author_key(said(row[2])) or "", row) for row in chunk.values(plan, tally)]
-        self._met.update(key for key, _ in rows if key in plan.nobody)
-        return Chunk([row for key, row in rows if key not in plan.nobody])
-
-    @property
-    def counted(self) -> int:
-        """How many documents there are, 0 as long as nobody has read to their end."""
-        return self._count or 0
+        for row in rows:
+            if (key := author_key(said(row[2])) or "") in nobody:
+                self._met.add(key)
+            else:
+                yield row
 
     def count(self) -> int:
-        """How many documents there are."""
-        if self._count is None:
-            self._count = sum(map(len, self.batches(10_000)))
-        return self._count
+        """How many documents there are; they are read once for this."""
+        if not self.counted:
+            deque(self.batches(), maxlen=0)
+        return self.counted
 
     def digests(self) -> tuple[str, ...]:
         """SHA-256 of each file."""
@@ -164,51 +149,45 @@ class Corpus:
     def notes(self) -> list[Note]:
         """What was noticed while it was read; it is read once for this."""
         if self._tally is None:
-            for _ in self:
-                pass
+            deque(self, maxlen=0)
         found: dict[str, Note] = {}
+        for what, count, where in self._noticed():
+            before = found.get(what, Note(what, 0, where))
+            found[what] = Note(what, count + before.count, where if where == before.where else "several files")
+        return [note for note in found.values() if note.count]
 
-        def note(what: str, count: int, *places: str) -> None:
-            where = ", ".join(filter(None, places))
-            if before := found.get(what):
-                where = before.where if where in ("", before.where) else "several files"
-                count += before.count
-            found[what] = Note(what, count, where)
-
+    def _noticed(self) -> Iterator[tuple[str, int, str]]:
         for table in self.tables:
-            name = table.name if len(self.tables) > 1 else ""
+            names = [table.name] * (len(self.tables) > 1)
             for what, (count, place) in table.told.items():
-                note(what, count, name, place)
+                yield what, count, ", ".join([*names, *filter(None, [place])])
             for what, count in table.tally.items():
-                note(what, count, name)
-        for what, count in (self._tally or {}).items():
-            note(what, count)
-        for what, (count, place) in self.source.told.items():
-            note(what, count, place)
-        if absent := self.plan.nobody - self._met:
-            note("values of --no-author that no row has", len(absent), ", ".join(map(repr, sorted(absent))))
-        return [*found.values()]
+                yield what, count, "".join(names)
+        yield from ((what, count, "") for what, count in (self._tally or {}).items())
+        yield from ((what, count, place) for what, (count, place) in self.source.told.items())
+        absent = self.plan.nobody - self._met
+        yield "values of --no-author that no row has", len(absent), ", ".join(map(repr, sorted(absent)))
+
+
+def _grouped(rows: Iterator[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
+    """At most ``size`` rows at a time, fewer where their texts are long."""
+    held, total = list[Sequence[Any]](), 0
+    for row in rows:
+        held.append(row)
+        total += len(row[0]) if isinstance(row[0], str) else 0
+        if len(held) == size or total > _MOST:
+            yield held
+            held, total = [], 0
+    if held:
+        yield held
 
 
 def _columns_with(wanted: Sequence[str], tables: Sequence[Table]) -> list[tuple[str, ...]]:
     """The columns of each file; without a header, where rows decide them, those of all such files together."""
     found = [table.columns_with(wanted) for table in tables]
-    together = dict.fromkeys(
-        name for table, columns in zip(tables, found, strict=True) if not table.headed for name in columns
-    )
-    return [columns if table.headed else (*together,) for table, columns in zip(tables, found, strict=True)]
-
-
-@contextmanager
-def _named_in(table: Table, several: bool) -> Iterator[None]:
-    """The file in an error of a missing column, where there are several."""
-    try:
-        yield
-    except NoTextColumnError as error:
-        if several:
-            way_out = "Where not all hold documents, name the files or folders that do, or add --subfolders."
-            error.args = (f"{table.name}: {error} {way_out}",)
-        raise
+    pairs = [*zip(tables, found, strict=True)]
+    together = dict.fromkeys(name for table, columns in pairs if not table.headed for name in columns)
+    return [columns if table.headed else (*together,) for table, columns in pairs]
 
 
 def open_corpus(
@@ -233,25 +212,23 @@ def open_corpus(
     """
     opened = source if isinstance(source, Source) else Source(source)
     tables = tables_of(opened, reading)
+    filled = [table for table in tables if table.columns or next(table.rows(()), None) is not None]
     nothing = DataError(
         f"{opened.name} holds no document: check that it is the right one; --subfolders reads folders in a folder."
     )
-    filled = [table for table in tables if table.columns or any(map(len, table.chunks(Plan(text=""), 1)))]
     if not any(table.columns for table in filled):
         raise nothing
     if len(filled) < len(tables):
         opened.told["files without any document"] = (len(tables) - len(filled), "")
-    tables, wanted, texts = filled, reading.text_field, []
-    for table, columns in zip(tables, _columns_with([wanted or "text"], tables), strict=True):
-        with _named_in(table, len(tables) > 1):
-            texts.append(text_column(columns, wanted, table.longest, only=table.headed))
-    lacking = [
-        table for table, text in zip(tables, texts, strict=True) if not has_column(table.columns_with([text]), text)
-    ]
+    asked, plans, lacking = reading.text_field, [], 0
+    for table, columns in zip(filled, _columns_with([asked or "text"], filled), strict=True):
+        of = table.name if len(filled) > 1 else ""
+        text = text_column(columns, asked, table.longest, only=table.headed, of=of)
+        plans.append(Plan(text=text, raw=reading.raw, keep_quotes=reading.keep_quotes))
+        lacking += not has_column(table.columns_with([text]), text)
     if lacking:
-        opened.told["files without the column of texts, which count as empty"] = (len(lacking), "")
-    plans = [Plan(text=text, raw=reading.raw, keep_quotes=reading.keep_quotes) for text in texts]
-    corpus = Corpus(opened, tables, plans).carrying(fields, author_field, no_author, id_field)
+        opened.told["files without the column of texts, which count as empty"] = (lacking, "")
+    corpus = Corpus(opened, filled, plans).carrying(fields, author_field, no_author, id_field)
     if next(corpus.batches(1), None) is None and not corpus.plan.nobody:
         raise nothing
     return corpus

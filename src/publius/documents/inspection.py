@@ -6,18 +6,19 @@ import contextlib
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, final
 
 from publius.documents.clean import PLACEHOLDER, clean
+from publius.documents.columns import NoTextColumnError, header_rows
 from publius.documents.corpus import Corpus, Note, open_corpus
-from publius.documents.document import CP1252, Document, NoTextColumnError, said
+from publius.documents.document import CP1252, Document, said
 from publius.documents.office import SheetsError, Workbook
+from publius.documents.separated import Separated
 from publius.documents.sources import Source
-from publius.documents.tables import Separated, header_rows
 from publius.errors import MissingExtraError, extra, how_many
 from publius.files.progress import stage
 from publius.settings import Reading
@@ -71,14 +72,15 @@ def inspect(
     columns = corpus.columns
     author = author_field or ("author" if "author" in columns else None)
     corpus.carrying([*(by or {})])
-    corpus = corpus.carrying([*dict.fromkeys([*(by or {}), *columns[:_COLUMNS]])], author, no_author, gaps=True)
-    seen = _Seen(corpus.plan.text, by or {}, authored=author is not None)
+    looked_at = dict.fromkeys([*(by or {}), corpus.plan.text, *columns[:_COLUMNS]])
+    corpus = corpus.carrying([*looked_at], author, no_author, gaps=True)
+    seen = _Seen(corpus, by or {}, authored=author is not None)
     with stage("Reading the rows"):
         for document in corpus:
             seen.take(document)
     headed = isinstance(corpus.tables[0], Separated | Workbook)
     header = header_rows(corpus.tables[0].reading) if headed else None
-    notes += [*corpus.notes(), *seen.notes(header), *_rows_in_cells(corpus)]
+    notes += [*corpus.notes(), *seen.notes(header)]
     odd = sum(note.count for note in notes if note.what == CP1252)
     by_row = "utf-8" if not odd else "cp1252" if odd == seen.documents else f"utf-8, {odd:,} rows cp1252"
     names = ", ".join(sorted({(table.encoding or by_row).removesuffix("-sig") for table in corpus.tables}))
@@ -108,22 +110,27 @@ def _opened(given: Any, reading: Reading) -> tuple[Corpus, list[Note]]:
             notes.append(Note("sheet that is looked at here", 1, f"--sheet {name} --header-row {row}"))
 
 
+class _Column:
+    """What is noted of the short values of a column; of a date only its form."""
+
+    def __init__(self) -> None:
+        self.forms, self.other = Counter[str](), Counter[str]()
+        self.numbers = self.named = 0
+
+
 class _Seen:
     """What is noted of each document; no text is kept."""
 
-    def __init__(self, text: str, by: Mapping[str, Callable[[object], bool]], *, authored: bool) -> None:
-        self.text, self.by, self.authored = text, by, authored
+    def __init__(self, corpus: Corpus, by: Mapping[str, Callable[[object], bool]], *, authored: bool) -> None:
+        self.text, self.by, self.authored = corpus.plan.text, by, authored
+        tables = [table for table in corpus.tables if isinstance(table, Separated) and len(table.columns) > 1]
+        self.marks = {(table.delimiter, len(table.columns) - 1) for table in tables}
         self.documents = self.empty = self.placeholders = 0
-        self.texts: Counter[bytes] = Counter()
-        self.authors: Counter[str] = Counter()
-        self.nobody: Counter[str] = Counter()
-        self.languages: Counter[str] = Counter()
-        self.first: dict[str, int] = {}
-        self.forms: dict[str, Counter[str]] = defaultdict(Counter)
-        self.numbers: Counter[str] = Counter()
+        self.texts, self.languages, self.nobody = Counter[bytes](), Counter[str](), Counter[str]()
+        self.authors: dict[str, list[int]] = defaultdict(list)
+        self.columns: dict[str, _Column] = defaultdict(_Column)
         self.heads: list[set[str]] = []
-        self.named: Counter[str] = Counter()
-        self.other: dict[str, Counter[str]] = defaultdict(Counter)
+        self.holding: list[int] = []
 
     def take(self, document: Document) -> None:
         """Look at one."""
@@ -136,73 +143,79 @@ class _Seen:
             self.empty += 1
         if self.authored:
             key = author_key(document.author)
-            if is_nobody(key):
+            if key is None or is_nobody(key):
                 self.nobody[str(document.author or "''").strip()] += 1
-            elif key is not None:
-                self.authors[key] += 1
-                self.first.setdefault(key, document.row + 1)
-        words = set()
-        for name, raw in document.fields.items():
-            value = (said(raw) or "").strip()
-            if name == self.text:
-                self.placeholders += PLACEHOLDER.search(value) is not None
-            elif name in self.by and not self.by[name](raw):
-                self.other[name][value or "(empty)"] += 1
-            self.named[name] += value == name
-            if value and name != self.text and len(value) < 40:
-                is_date = _DATE.fullmatch(value)
-                form = re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", value)) if is_date else ""
-                self.forms[name][form] += 1
-                if _NUMBER_OR_DATE.fullmatch(value):
-                    self.numbers[name] += 1
-                else:
-                    words.add(name)
+            else:
+                self.authors[key].append(document.row + 1)
+        cells = {name: said(raw) or "" for name, raw in document.fields.items()}
+        if self.marks and any(map(self._holds_rows, cells.values())):
+            self.holding.append(document.row + 1)
+        self.placeholders += PLACEHOLDER.search(cells.pop(self.text, "")) is not None
+        words = {name for name, cell in cells.items() if self._is_words(name, cell.strip(), document.fields[name])}
         if len(self.heads) < 2:
             self.heads.append(words)
 
+    def _holds_rows(self, cell: str) -> bool:
+        """Whether it has lines which would be rows: a stray mark may have taken them in."""
+        below = cell.splitlines()[1:] if "\n" in cell else []
+        return any(line.count(delimiter) == times for line in below for delimiter, times in self.marks)
+
+    def _is_words(self, name: str, value: str, raw: object) -> bool:
+        """Note a value; whether it is a short one, and neither a number nor a date."""
+        column = self.columns[name]
+        column.named += value == name
+        if name in self.by and not self.by[name](raw):
+            column.other[value or "(empty)"] += 1
+        if not 0 < len(value) < 40:
+            return False
+        is_date = _DATE.fullmatch(value)
+        column.forms[re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", value)) if is_date else ""] += 1
+        is_number = _NUMBER_OR_DATE.fullmatch(value) is not None
+        column.numbers += is_number
+        return not is_number
+
     def notes(self, header: tuple[int, int] | None) -> list[Note]:
         """What is worth a second look; ``header`` says which rows name the columns, where rows do."""
-        found: list[Note] = []
+        return [Note(what, count, where) for what, count, where in self._noticed(header) if count]
 
-        def note(what: str, count: int, where: str = "") -> None:
-            if count:
-                found.append(Note(what, count, where))
-
+    def _noticed(self, header: tuple[int, int] | None) -> Iterator[tuple[str, int, str]]:
         if header is not None:
-            numeric = {name for name, count in self.numbers.items() if count >= max(4, 0.9 * self.documents - 2)}
+            numeric = {name for name, each in self.columns.items() if each.numbers >= max(4, 0.9 * self.documents - 2)}
             rows = [row for row, words in enumerate(self.heads, start=1) if words & numeric]
             if rows and len(rows) < self.documents / 2:
                 way_out = f"--header-row {header[0] + 1}-{sum(header) + rows[-1]} takes them all for names"
                 where = f"data row {', '.join(map(str, rows))}"
-                note(f"rows that look like further header rows: {way_out}", len(rows), where)
-            for name, forms in self.forms.items():  # of a box that was ticked its name is the only value
-                if _NUMBER_OR_DATE.fullmatch(name) or 0 < self.named[name] < forms.total():
-                    what = "row of names that looks like a document: if it is one, write a row of names above it"
-                    note(what, 1, f"row {header[0] + 1}")
-                    break
-        note("texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders)
+                yield f"rows that look like further header rows: {way_out}", len(rows), where
+            odd = [  # of a box that was ticked its name is the only value
+                name for name, each in self.columns.items()
+                if each.forms and (_NUMBER_OR_DATE.fullmatch(name) or 0 < each.named < each.forms.total())
+            ]  # fmt: skip
+            what = "row of names that looks like a document: if it is one, write a row of names above it"
+            yield what, len(odd[:1]), f"row {header[0] + 1}"
+        yield "texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders, ""
         again = [count for count in self.texts.values() if count > 1]
-        note("texts that are there more than once", sum(again), f"{len(again)} different")
+        yield "texts that are there more than once", sum(again), f"{len(again)} different"
         what = "rows whose author looks like nobody: --no-author VALUE leaves them out, --no-author '' empty ones"
-        note(what, self.nobody.total(), _listed(self.nobody))
-        alike: dict[str, list[str]] = defaultdict(list)
-        for key in self.authors:
-            alike[_ZEROS.sub("", _JOINING.sub("", _ZEROS.sub("", key)))].append(key)
-        one = [keys for keys in alike.values() if len(keys) > 1]
-        places = ("rows " + ", ".join(str(self.first[key]) for key in keys[:3]) for keys in one[:5])
+        yield what, self.nobody.total(), _listed(self.nobody)
+        alike: dict[str, list[int]] = defaultdict(list)
+        for key, rows in self.authors.items():
+            alike[_ZEROS.sub("", _JOINING.sub("", _ZEROS.sub("", key)))].append(rows[0])
+        one = [firsts for firsts in alike.values() if len(firsts) > 1]
         what = "authors who differ by zeros, decimals or joining marks only: perhaps one person"
-        note(what, sum(map(len, one)), "; ".join(places))
-        for key, most in self.authors.most_common(1):
-            if most >= max(10, self.documents / 2):
-                note("rows of one author, half of all or more", most, f"first in row {self.first[key]}")
-        for name, forms in self.forms.items():
-            dates = Counter({form: count for form, count in forms.items() if form})
-            if len(dates) > 1 and dates.total() > forms[""] * 2:
+        places = ("rows " + ", ".join(map(str, firsts[:3])) for firsts in one[:5])
+        yield what, sum(map(len, one)), "; ".join(places)
+        most = max(self.authors.values(), key=len, default=[])
+        if len(most) >= max(10, self.documents / 2):
+            yield "rows of one author, half of all or more", len(most), f"first in row {most[0]}"
+        for name, each in self.columns.items():
+            dates = Counter({form: count for form, count in each.forms.items() if form})
+            if len(dates) > 1 and dates.total() > each.forms[""] * 2:
                 what = "ways to write a date: groups are compared as they are written"
-                note(what, len(dates), f"{name}: {_listed(dates)}")
-        for name, values in self.other.items():
-            note("rows that --by would call other", values.total(), f"{name}: {_listed(values)}")
-        return found
+                yield what, len(dates), f"{name}: {_listed(dates)}"
+            yield "rows that --by would call other", each.other.total(), f"{name}: {_listed(each.other)}"
+        what = "quoted fields that hold lines which look like rows: a stray quotation mark?"
+        where = f"data row {self.holding[0]}" if self.holding else ""
+        yield f"{what} (--quotes none reads each line)", len(self.holding), where
 
 
 def _listed(counts: Counter[str]) -> str:
@@ -212,20 +225,6 @@ def _listed(counts: Counter[str]) -> str:
 def is_nobody(key: str | None) -> bool:
     """Whether the key of an author looks like nobody's name."""
     return key is None or key in _NOBODY
-
-
-def _rows_in_cells(corpus: Corpus) -> list[Note]:
-    """A field in quotation marks that holds lines which would be rows: a stray mark may have taken them in."""
-    rows = []
-    for table in corpus.tables:
-        if isinstance(table, Separated) and len(table.columns) > 1:
-            marks = len(table.columns) - 1
-            for row, record in enumerate(table.records(), start=1):
-                cells = [cell for cell in record.values() if "\n" in cell]
-                if any(line.count(table.delimiter) == marks for cell in cells for line in cell.splitlines()[1:]):
-                    rows.append(row)
-    what = "quoted fields that hold lines which look like rows: a stray quotation mark? (--quotes none reads each line)"
-    return [Note(what, len(rows), f"data row {rows[0]}")] if rows else []
 
 
 # Before anything is spent ---------------------------------------------------------------------------------

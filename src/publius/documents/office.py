@@ -15,8 +15,8 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import has_column, together
-from publius.documents.tables import UNREADABLE, Held, header_of, header_rows, places_of
+from publius.documents.columns import has_column, header_of, header_rows, places_of, together
+from publius.documents.tables import UNREADABLE, Held, stem_of
 from publius.errors import DataError, MissingExtraError
 from publius.files.child import command, environment
 from publius.settings import Reading
@@ -41,14 +41,14 @@ class Office(Held):
 
     def load(self) -> list[dict[str, Any]]:
         """A document that cannot be read counts as an empty text, each mail of a mailbox by itself (rule 5)."""
-        stem, reading = Path(self.name.strip("'\"")).stem, self.reading
+        stem = stem_of(self.name)
         if self.kind == "eml":
             return [{"id": stem, **self._mail(None)}]
         if self.kind == "mbox":
-            starts = asked("mbox", self.path, reading) or []
+            starts = asked("mbox", self.path, self.reading) or []
             parts = enumerate(pairwise([*starts, os.stat(self.path).st_size]), start=1)
             return [{"id": f"{stem}-{number}", **self._mail(part)} for number, part in parts]
-        answer = asked(self.kind, self.path, reading)
+        answer = asked(self.kind, self.path, self.reading)
         if answer is None:
             self.tally[UNREADABLE] += 1
             answer = [""]
@@ -60,11 +60,11 @@ class Office(Held):
 
     def _mail(self, part: tuple[int, int] | None) -> dict[str, str]:
         """A mail, which lies in this ``part`` of the file; of one that cannot be read who sent it."""
-        if answer := asked("eml", self.path, self.reading, part):
-            return answer[0]  # type: ignore[no-any-return]
-        self.tally[UNREADABLE] += 1
-        sender = asked("sender", self.path, self.reading, part)
-        return sender[0] if sender else {"text": "", "from": ""}
+        found = asked("eml", self.path, self.reading, part)
+        if found is None:
+            self.tally[UNREADABLE] += 1
+            found = asked("sender", self.path, self.reading, part) or [{"text": "", "from": ""}]
+        return found[0]  # type: ignore[no-any-return]
 
 
 @final

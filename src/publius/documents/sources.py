@@ -14,20 +14,12 @@ from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from publius.documents.arrow import Arrow
+from publius.documents.columns import header_rows
 from publius.documents.document import decoded
+from publius.documents.json_rows import Json, JsonLines
 from publius.documents.office import Office, Workbook
-from publius.documents.tables import (
-    HEAD,
-    Json,
-    JsonLines,
-    Separated,
-    Table,
-    TextFile,
-    head_of,
-    header_rows,
-    most_frequent,
-    whole_encoding,
-)
+from publius.documents.separated import Separated, most_frequent
+from publius.documents.tables import HEAD, Table, TextFile, head_of, whole_encoding
 from publius.errors import DataError, UsageError
 from publius.files.paths import os_errors, shown, usable
 from publius.settings import Reading
@@ -183,8 +175,7 @@ def kind_of(path: Path, name: str, reading: Reading = Reading()) -> str:
                 return told
         if head.startswith(b"PK\3\4"):
             return "docx" if b"word/" in head else "sheets"
-    whole = whole_encoding(head, Reading())
-    text = (head.decode(whole, "ignore") if whole else decoded(head)).lstrip("\ufeff \t\r\n")
+    text = decoded(head, whole=whole_encoding(head, Reading())).lstrip("\ufeff \t\r\n")
     if text.startswith(("[", "{")):
         first, _, rest = text.partition("\n")
         lines = bool(rest.strip()) and first.rstrip().endswith("]" if text[0] == "[" else "}")

@@ -37,9 +37,10 @@ def normal_form(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
     """``text`` in a normal form, after every 30 combining marks in a row a combining grapheme joiner; cut where too long."""
     if text.isascii():
         return text
-    marked = text if form == "NFC" else text.translate(_HALF_WIDTH)
+    if form != "NFC" and ("\uff9e" in text or "\uff9f" in text):
+        text = text.translate(_HALF_WIDTH)
     parts, left = list[str](), LONGEST_TEXT
-    for piece in cut(broken(marked), _PIECE, _STARTER):
+    for piece in cut(broken(text), _PIECE, _STARTER):
         parts.append(unicodedata.normalize(form, piece)[:left])
         left -= len(parts[-1])
         if not left:

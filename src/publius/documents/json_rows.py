@@ -1,0 +1,119 @@
+"""Rows of JSON: an object a line, or a list of them. Each string is read in its own encoding."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, final
+
+import msgspec
+
+from publius.documents.columns import Bare
+from publius.documents.document import Tally, decoded
+from publius.documents.tables import HEAD, NULLS, Held, Records, head_of, whole_encoding
+from publius.errors import DataError
+from publius.files.reading import open_binary
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_NO_BYTE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+_decoded = msgspec.json.Decoder().decode
+
+
+@final
+class JsonLines(Records):
+    """An object a line; lines without anything are none."""
+
+    headed = False
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """One after the other; `DataError` where a line holds no JSON."""
+        self.tally = Tally()
+        for row, line in enumerate(self._lines(), start=1):
+            try:
+                found = _decoded(line)
+            except (ValueError, RecursionError):
+                found = self._odd(line, row)
+            yield found if isinstance(found, dict) else Bare(text=found)
+
+    def _lines(self) -> Iterator[bytes]:
+        """In UTF-8 where a whole file has one encoding."""
+        self.encoding = whole = whole_encoding(head_of(self.path), self.reading, self.name)
+        with open_binary(self.path, bounded=False) as raw:
+            if whole == "utf-8-sig":
+                raw.read(3)
+            if whole in (None, "utf-8", "utf-8-sig"):
+                yield from (line for line in raw if not line.isspace())
+            else:
+                text = io.TextIOWrapper(raw, whole, errors="replace", newline="\n")
+                yield from (line.encode("utf-8", "replace") for line in text if not line.isspace())
+
+    def _odd(self, line: bytes, row: int) -> Any:
+        """A line with another encoding, null characters, half a surrogate pair, NaN."""
+        if b"\0" in line:
+            self.tally[NULLS] += 1
+            line = line.replace(b"\0", b"")
+        try:
+            return _value(decoded(line, self.tally), self.tally)
+        except RecursionError:
+            self.tally["rows nested too deeply to read, which count as empty texts"] += 1
+            return {}
+        except ValueError as error:
+            column = f" from column {error.colno} on" if isinstance(error, json.JSONDecodeError) else ""
+            raise DataError(f"{self.name}, row {row}: not JSON{column}; write one object a line.") from None
+
+
+@final
+class Json(Held):
+    """A list of objects or of strings, also as the one list of an object; or one object alone."""
+
+    headed = False
+
+    def load(self) -> list[dict[str, Any]]:
+        """`DataError` for any other JSON."""
+        data = head_of(self.path, -1)
+        if not data:
+            return []
+        self.encoding = whole = whole_encoding(data[:HEAD], self.reading, self.name)
+        text = data.decode(whole, "replace") if whole else data.decode("utf-8", "surrogateescape")
+        if "\0" in text:
+            self.tally[NULLS] += 1
+            text = text.replace("\0", "")
+        try:
+            value = _value(text, self.tally)
+        except RecursionError:
+            raise DataError(f"{self.name} is nested too deeply: write JSON lines, flat objects.") from None
+        except ValueError as error:
+            column = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+            raise DataError(f"{self.name} is not JSON{column}: write a list of objects.") from None
+        if isinstance(value, dict):
+            lists = [
+                each
+                for each in value.values()
+                if isinstance(each, list) and any(isinstance(item, dict) for item in each)
+            ]
+            value = lists[0] if len(lists) == 1 and "text" not in value else [value]
+        if not isinstance(value, list):
+            raise DataError(f"{self.name} holds no list: write a list of objects, or JSON lines.")
+        return [each if isinstance(each, dict) else Bare(text=each) for each in value]
+
+
+def _value(text: str, tally: Tally) -> Any:
+    """What the JSON says; a number of more digits than Python takes stays as it is written."""
+
+    def whole(digits: str) -> int | str:
+        return int(digits) if len(digits) < 400 else digits
+
+    return _mended(json.loads(text, strict=False, parse_int=whole), tally)
+
+
+def _mended(value: Any, tally: Tally) -> Any:
+    """Each string in its own encoding; half a surrogate pair, which no encoding has, becomes a question mark."""
+    if isinstance(value, list):
+        return [_mended(each, tally) for each in value]
+    if isinstance(value, dict):
+        return {_mended(name, tally): _mended(each, tally) for name, each in value.items()}
+    if isinstance(value, str) and not value.isascii() and _HALF.search(value):
+        return decoded(_NO_BYTE.sub("?", value).encode("utf-8", "surrogateescape"), tally)
+    return value
