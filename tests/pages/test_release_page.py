@@ -126,7 +126,7 @@ def test_words_that_noise_replaced_nearly_all_are_said_to_be(tmp_path):
         (random, "nearly all by others, nearly as if drawn at random"),
     ):
         assert said in page[0]
-        assert ("near in meaning" in page[1], "Topics show" in page[1]) == (page is near, page is near)
+        assert ("near in meaning" in page[1], "Topics stay" in page[1]) == (page is near, page is near)
     assert "0.5 %" in side_of(random[0])
     assert "0.5 %" in random[1]
 

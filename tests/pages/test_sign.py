@@ -200,7 +200,7 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
         words, page, evaluation=evaluation(tmp_path / "found", attackers=attacks), recipient="a lab", purpose="teaching"
     )
     said = page.read_text()
-    assert "picked out of 3 or 50" in side_of(page)
+    assert "how often the author was picked out of 3 or 50" in side_of(page)
     assert [f"{name} ({knows}):" in said for name, knows in (
         ("worst-case", "knows the originals, of 50"), ("worst-case", "knows the originals, topics, of 3"),
         ("words", "knows other texts, topics, of 3"), ("words", "knows other texts, of 50"),
@@ -244,7 +244,7 @@ def test_the_page_to_sign_of_a_summary_shows_its_largest_counts(tmp_path):
         assert "subject 7" not in page
         said = side_of(tmp_path / name)
         assert (
-            "Documents by subject, each named by typical words; 5 of 7. Lines and numbers: 95 % limits. At most 1 document of each author counts. Also counted: district ."
+            "Documents of each subject, named by its typical words; 5 of 7 subjects. Lines and numbers: 95 % limits. At most 1 document of each author counts. Also counted: district ."
             in said
         )
         assert len(said.split()) < 600

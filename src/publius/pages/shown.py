@@ -8,8 +8,11 @@ from typing import Any
 
 
 def cut(text: str, most: int) -> str:
-    """``text`` in at most so many characters."""
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    """``text`` in at most so many characters, cut after a word where that keeps half of it."""
+    if len(text) <= most:
+        return text
+    space = text.rfind(" ", most // 2, most)
+    return text[: space if space > 0 else most - 1].rstrip() + "…"
 
 
 def ticks(low: float, high: float, about: int = 4) -> list[float]:
