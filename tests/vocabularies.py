@@ -46,7 +46,7 @@ def _distances(rows, euclidean=True):
 def reference_rows(mechanism):
     """ln K(x){w} of a finite mechanism from its definition, with 50 digits: a list of V lists of V numbers."""
     shape, scale = mechanism.shape, Decimal(mechanism.constant.scale)
-    inside = shape.vectors if shape.inner is None else shape.inner
+    inside = mechanism.embeddings.vectors if shape.inner is None else shape.inner
     euclidean = shape.inner is not None or shape.metric.name == "euclidean"
     prior = [Decimal(float(weight)) for weight in shape.weights]
     cap, rows = Decimal(shape.truncation), []

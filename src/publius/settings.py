@@ -51,7 +51,7 @@ class Reading:
     sheet: tuple[str, ...] = ()
     """Sheet of a workbook; repeatable."""
     header_row: int | str | None = None
-    """Row of column names, or 1-3; rows before are left out."""
+    """Row of names, or 1-3; rows before are left out."""
     lines: bool = False
     """Each line of a text file is a document."""
     subfolders: bool = False

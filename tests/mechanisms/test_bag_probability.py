@@ -10,7 +10,6 @@ from bags import all_bags, bag_kernel
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
 from publius.mechanisms.finite.bag_probability import log_probability
-from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.registry import make_kernel
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import Bag
@@ -52,7 +51,7 @@ def test_draws_agree(mechanism):
 
 def test_what_no_float_holds_has_a_logarithm():
     far = Embeddings.from_arrays(["here", "there"], [[0.0], [400.0]], name="far")
-    steep = Exponential(far, scale=5.0)
+    steep = make_kernel("exponential", far, epsilon=5.0)
     assert log_probability(steep, Bag(["here"]), Bag(["there"])) == pytest.approx(-2000.0)
     assert log_probability(steep, Bag(["here", "there"]), Bag(["here", "here"])) == pytest.approx(-2000.0)
 

@@ -40,7 +40,7 @@ def reference_constant(vectors, metric, scale):
 @pytest.mark.parametrize("scale", [0.3, 2.0, 9.0])
 def test_exponential_equals_brute_force(kind, n, metric, scale):
     words = vocabulary(kind, n)
-    certified = Exponential(words, scale=scale, metric=metric.name).constant.epsilon
+    certified = Shape(words, metric, uniform(words)).certified("scale", scale).epsilon
     tolerance = 1e-8 if kind == "duplicates" else 1e-9  # the oracle's rounding over the smallest distance
     assert certified == pytest.approx(reference_constant(words.vectors, metric, scale), rel=tolerance)
 
@@ -66,7 +66,7 @@ def test_words_that_nearly_coincide_are_never_certified_too_low(metric, truncati
     words = vocabulary("duplicates", n)
     shape = Shape(words, metric, uniform(words), truncation=truncation)
     for scale in (0.7, 2.0):
-        constant = shape.certify(scale)
+        constant = shape.certified("scale", scale)
         mechanism = SimpleNamespace(shape=shape, constant=constant, embeddings=words, metric=metric)
         true = brute_force(mechanism)
         assert true <= constant.epsilon <= true * (1 + (1e-6 if metric.name == "nameless" else 1e-8))
@@ -81,7 +81,7 @@ def test_calibration_uses_the_epsilon_it_is_given(make, kind, n):
 
 
 def test_the_worst_pair_attains_the_constant():
-    mechanism = Exponential(vocabulary("clusters", 10), scale=2.0)
+    mechanism = Exponential(vocabulary("clusters", 10), epsilon=3.0)
     x, other = mechanism.constant.worst
     logs = mechanism.log_probabilities(np.array([x, other]))
     distance = mechanism.metric.pairwise(mechanism.embeddings.vectors[[x]], mechanism.embeddings.vectors[[other]])
@@ -273,7 +273,7 @@ def test_a_projection_never_brings_words_apart():
 
 @pytest.fixture
 def cached_mechanism(monkeypatch):
-    monkeypatch.setattr("publius.mechanisms.finite.base._CACHED_FROM_WORDS", 1)
+    monkeypatch.setattr("publius.mechanisms.finite.word_weights.STORED_FROM_WORDS", 1)
     words = vocabulary("scattered", 12)
     mechanism = Exponential(words, epsilon=2.0)
     folder = cache.cache_path({}).parent

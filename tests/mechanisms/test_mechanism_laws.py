@@ -1,4 +1,4 @@
-"""Laws that every mechanism in the registry keeps, and mutants that must break them.
+"""Laws that every mechanism in the registry keeps, and classes that break one.
 
 The laws themselves are `publius.audit.laws`, so that a user can run them on a class of his own.
 """
@@ -158,7 +158,6 @@ def test_pushed_distributions_are_products_with_the_rows(name):
         given = seeded_rng(6).dirichlet(np.ones(40), size=3)
         expected = given @ np.exp(mechanism.log_probabilities())
         np.testing.assert_allclose(mechanism.pushed(given), expected, rtol=1e-9, atol=1e-15)
-        np.testing.assert_allclose(mechanism.pushed(given[0]), expected[0], rtol=1e-9, atol=1e-15)
 
 
 # Refusal -------------------------------------------------------------------------------------------------------
@@ -297,80 +296,21 @@ def test_the_delta_of_an_example_is_enough_for_its_exact_probabilities():
         assert delta_needed(kernel, kernel._truth()) <= kernel.guarantee.delta
 
 
-# Mutants ---------------------------------------------------------------------------------------------------------
+# Far apart, and seen -------------------------------------------------------------------------------------------
 
 
-def loss(logs, d):
-    """The largest log-ratio over distance of a matrix of log-probabilities."""
-    with np.errstate(invalid="ignore"):
-        ratios = np.nan_to_num(logs[:, None, :] - logs[None, :, :], nan=0.0, posinf=np.inf).max(axis=2)
-    return (ratios[d > 0] / d[d > 0]).max()
-
-
-@pytest.fixture
-def rows():
-    mechanism = make_kernel("exponential", vocabulary("scattered", 3), epsilon=EPSILON)
+def test_no_probability_is_zero_at_a_large_scale():
+    """As a softmax in float32 has it (SanText), hence an infinite ratio: here the constant is attained."""
+    mechanism = Exponential(vocabulary("scattered", 3), epsilon=90.0)
     vectors = mechanism.embeddings.vectors
-    return (
-        mechanism.log_probabilities(), mechanism.metric.pairwise(vectors, vectors), mechanism.constant.scale,
-    )  # fmt: skip
+    logs, d = mechanism.log_probabilities(), mechanism.metric.pairwise(vectors, vectors)
+    ratios = (logs[:, None, :] - logs[None, :, :]).max(axis=2)
+    assert (ratios[d > 0] / d[d > 0]).max() == pytest.approx(mechanism.constant.epsilon, rel=1e-9)
 
 
-def normalized(logs):
-    return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
-
-
-def test_the_mechanism_itself_passes_what_the_mutants_must_fail(rows):
-    logs, d, scale = rows
-    assert loss(logs, d) <= EPSILON
-    np.testing.assert_allclose(normalized(-scale * d), logs, atol=1e-12)
-
-
-def without_normalization(d, scale):
-    """Rows divided by one common constant, the rest of each going to the last word."""
-    law = np.exp(-scale * d) / np.exp(-scale * d).sum(axis=1).max()
-    law[:, -1] += 1 - law.sum(axis=1)
-    return np.log(law)
-
-
-def truncated(d, scale):
-    logs = normalized(-scale * d)
-    return normalized(np.where(logs >= np.sort(logs, axis=1)[:, -20, None], logs, -np.inf))
-
-
-MUTANTS = {
-    "scale times 1.02": (lambda d, scale: normalized(-1.02 * scale * d), EPSILON),
-    "without normalization": (without_normalization, EPSILON), "a truncated row": (truncated, 1e300),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", MUTANTS)
-def test_a_mutant_is_caught(rows, name):
-    mutant, more_than = MUTANTS[name]
-    with np.errstate(divide="ignore"):
-        assert loss(mutant(*rows[1:]), rows[1]) > more_than
-
-
-def test_a_certificate_without_normalizing_constants_would_be_wrong(rows):
-    """Epsilon = s is what a certificate without the slope of ln Z would say."""
-    logs, d, scale = rows
-    assert loss(logs, d) > 1.05 * scale
-
-
-def test_mutant_float32_underflow_is_caught(rows):
-    """As in SanText: a float32 softmax at a large scale has exact zeros, hence an infinite ratio."""
-    _, d, _ = rows
-    weights = np.exp((-60 * d).astype(np.float32))
-    with np.errstate(divide="ignore"):
-        mutant = np.log((weights / weights.sum(axis=1, keepdims=True)).astype(np.float64))
-    assert loss(mutant, d) == np.inf
-    mechanism = Exponential(vocabulary("scattered", 3), scale=60.0)
-    assert loss(mechanism.log_probabilities(), d) == pytest.approx(mechanism.constant.epsilon, rel=1e-9)
-
-
-def test_mutant_sampler_with_another_scale_is_caught_by_frequencies():
+def test_frequencies_tell_a_sampler_of_another_scale():
     """The chi-square of samples against stated probabilities sees a sampler whose scale is 5 % off."""
-    stated, mutant = (Exponential(vocabulary("scattered", 3), scale=s) for s in (1.5, 1.575))
+    stated, mutant = (Exponential(vocabulary("scattered", 3), epsilon=s) for s in (3.0, 3.15))
     draws = mutant.apply(np.full(40_000, 17), mutant.noise(40_000, seeded_rng(9)))
     statistic, threshold = chi_square(stated, np.bincount(draws, minlength=40), 17)
     assert statistic > threshold

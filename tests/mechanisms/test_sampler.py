@@ -8,6 +8,7 @@ import pytest
 from publius.distances.metrics import Euclidean
 from publius.mechanisms.finite import sampler as inverse
 from publius.mechanisms.finite.certificate.distances import VocabularyDistances
+from publius.mechanisms.finite.certificate.exact import Law
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.threads import in_threads
 from publius.noise.randomness import seeded_rng
@@ -17,9 +18,9 @@ SIZE = 700
 
 
 @pytest.fixture(scope="module")
-def rows():
+def distances():
     vectors = seeded_rng(1).standard_normal((SIZE, 12)).astype(np.float32)
-    return inverse.RowLaw(VocabularyDistances(vectors, Euclidean()), np.full(SIZE, 1 / SIZE), 2.0)
+    return VocabularyDistances(vectors, Euclidean())
 
 
 @pytest.fixture(scope="module")
@@ -28,20 +29,24 @@ def batch():
     return rng.integers(0, SIZE, 2000), inverse.fine_uniforms(2000, rng)
 
 
+def inverse_of(distances, truncation=np.inf):
+    return inverse.Inverse(Law(distances, np.ones(SIZE), truncation=truncation), 2.0)
+
+
 def by_definition(draws, words, uniforms):
     return np.array([draws._exactly(words[i : i + 1], uniforms[i]) for i in range(len(words))])
 
 
 @pytest.mark.parametrize("truncation", [np.inf, 4.0])
-def test_the_fast_draw_is_the_definition(rows, batch, truncation):
-    draws = inverse.Inverse(inverse.RowLaw(rows.distances, rows.prior, rows.scale, truncation))
+def test_the_fast_draw_is_the_definition(distances, batch, truncation):
+    draws = inverse_of(distances, truncation)
     words, uniforms = batch
     np.testing.assert_array_equal(draws.draw(words, uniforms)[:400], by_definition(draws, words[:400], uniforms[:400]))
 
 
-def test_uniforms_at_the_edges_of_cells_are_decided_by_differences(rows, monkeypatch):
+def test_uniforms_at_the_edges_of_cells_are_decided_by_differences(distances, monkeypatch):
     """Uniforms put exactly on boundaries are in doubt: the fast way must hand them on, and both agree."""
-    draws = inverse.Inverse(rows)
+    draws = inverse_of(distances)
     words = np.arange(40)
     sums = draws._first_step(words)["sums"]
     uniforms = np.stack([sums[:, 3] / sums[:, -1], np.full(40, 0.5)], axis=1)
@@ -53,25 +58,25 @@ def test_uniforms_at_the_edges_of_cells_are_decided_by_differences(rows, monkeyp
     np.testing.assert_array_equal(found, by_definition(draws, words, uniforms))
 
 
-def test_doubt_is_rare(rows, batch, monkeypatch):
+def test_doubt_is_rare(distances, batch, monkeypatch):
     monkeypatch.setattr(inverse.Inverse, "_exactly", lambda *_: pytest.fail("a draw was in doubt"))
-    inverse.Inverse(rows).draw(*batch)
+    inverse_of(distances).draw(*batch)
 
 
-def test_a_small_table_gives_the_same_words(rows, batch):
+def test_a_small_table_gives_the_same_words(distances, batch):
     """The table may be emptied and filled again at any time."""
-    small = inverse.Inverse(rows)
-    expected = inverse.Inverse(rows).draw(*batch)
+    small = inverse_of(distances)
+    expected = inverse_of(distances).draw(*batch)
     small._table = small._table[:64]
     np.testing.assert_array_equal(small.draw(*batch), expected)
 
 
 def test_every_cell_has_its_probability_however_small():
     """Cells are intervals of the two uniforms: their measured lengths are the probabilities, down to 1e-25."""
-    mechanism = Exponential(vocabulary("scattered", 12, size=60), scale=6.0)
-    draws = inverse.Inverse(mechanism.shape.rows(6.0))
-    weights = draws._rows.weights(np.array([3]), slice(0, 60), exact=True)
-    cells = np.append(weights[0], draws._rows.prior[[3]])  # one block and the word itself
+    mechanism = Exponential(vocabulary("scattered", 12, size=60), epsilon=8.0)
+    draws = mechanism._inverse
+    weights = draws.weights(np.array([3]), slice(0, 60), exact=True)
+    cells = np.append(weights[0], [1 / 60])  # one block and the word itself
     order, sums, _ = inverse._ascending(cells[None], 0.0)
     lengths = np.diff(sums[0], prepend=0.0) / sums[0, -1]
     expected = np.exp(mechanism.log_probabilities(np.array([3]))[0])
@@ -93,7 +98,7 @@ def test_uniforms_have_53_bits_wherever_they_are():
 
 def test_a_tiny_uniform_selects_a_word_below_two_to_the_minus_54():
     """A single cumulative sum in float64 would never return it."""
-    mechanism = Exponential(vocabulary("clusters", 10), scale=2.0)
+    mechanism = Exponential(vocabulary("clusters", 10), epsilon=2.5)
     logs = mechanism.log_probabilities(np.array([0]))[0]
     either = np.array([[2.0**-106, 2.0**-106], [1 - 2.0**-53, 2.0**-106]])  # the block stands first or last
     found = mechanism.apply(np.zeros(2, np.int64), either)

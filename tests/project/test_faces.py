@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from publius.cli import COMMANDS, overview
-from publius.cli.parsing import make_app
+from publius.cli import COMMANDS, overview, run
 
 GROUPS = {"models": "train import list show remove try".split(), "ledger": "init show".split()}
 NAMES = [name for commands in COMMANDS.values() for name in commands]
@@ -13,7 +12,7 @@ EVERY = [(name, *([part] if part else [])) for name in NAMES for part in GROUPS.
 
 
 def helped(capsys, command):
-    make_app()([*command, "--help"], exit_on_error=False, result_action="return_value")
+    run([*command, "--help"])
     return capsys.readouterr().out
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from publius.cli import console
-from publius.cli.parsing import Json
+from publius.cli.console import Note, Table
+from publius.cli.parsing import Help, Json
 from publius.errors import PubliusError, UsageError
 
 if TYPE_CHECKING:
@@ -20,27 +21,18 @@ FAILED = 70
 
 def audit(
     *,
-    mechanism: tuple[str, ...] = (),
-    target: str | None = None,
-    claim: Path | None = None,
-    replay: Path | None = None,
-    draws: int = 100_000,
-    seed: int | None = None,
-    output: Path | None = None,
+    mechanism: Annotated[tuple[str, ...], Help("Laws of it, or of python:MODULE:CLASS; repeatable.")] = (),
+    target: Annotated[str | None, Help("python:MODULE:NAME, 'command: ...', recorded:FILE.")] = None,
+    claim: Annotated[Path | None, Help("TOML: unit, epsilon or bound, vocabulary, vectors.")] = None,
+    replay: Annotated[Path | None, Help("A case that refuted a target, to be tried again.")] = None,
+    draws: Annotated[int, Help("About how many draws are made.")] = 100_000,
+    seed: Annotated[int | None, Help("Seed of all draws. Default: a fresh one.")] = None,
+    output: Annotated[Path | None, Help("For the case that refutes. Default: case.json.")] = None,
     json: Json = False,
 ) -> int:
     """Check this installation, or a mechanism's claim.
 
     Without options: known answers, laws of every mechanism; exit 70 if a check fails. A refuted target: exit 1.
-
-    Args:
-        mechanism: Laws of it, or of python:MODULE:CLASS; repeatable.
-        target: python:MODULE:NAME, 'command: ...', recorded:FILE.
-        claim: TOML: unit, epsilon or bound, vocabulary, vectors.
-        replay: A case that refuted a target, to be tried again.
-        draws: About how many draws are made.
-        seed: Seed of all draws. Default: a fresh one.
-        output: For the case that refutes. Default: case.json.
     """
     from publius.noise.randomness import entropy
 
@@ -77,16 +69,12 @@ def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
 
     rows = console.watched(found)
     passed = all(row.passed for row in rows)
-    if json:
-        console.as_json({
-            "passed": passed, "seed": seed,
-            "checks": [{"name": row.name, "passed": row.passed, "found": row.found} for row in rows],
-        })  # fmt: skip
-    else:
-        console.table(("check", "", "found"), [(row.name, "ok" if row.passed else "FAILED", row.found) for row in rows])
-        console.say(
-            "All checks passed." if passed else "FAILED: do not release with this installation; please report it."
-        )
+    said = "All checks passed." if passed else "FAILED: do not release with this installation; please report it."
+    console.answer(
+        {"passed": passed, "seed": seed, "checks": [row._asdict() for row in rows]},
+        Table(("check", "", "found"), [(row.name, "ok" if row.passed else "FAILED", row.found) for row in rows]), said,
+        json=json,
+    )  # fmt: skip
     return 0 if passed else FAILED
 
 
@@ -113,23 +101,21 @@ def _target(
     if found.case is not None and stored is None:
         found.case.write(output)
         place = output
-    if json:
-        keys = ("verdict", "confidence", "lower_bound", "claimed", "draws", "refused", "scope")
-        case = str(place) if found.case is not None else None
-        console.as_json({**{key: getattr(found, key) for key in keys}, "case": case})
+    keys = ("verdict", "confidence", "lower_bound", "claimed", "draws", "refused", "scope")
+    rests = f"confidence {found.confidence:g}, {found.draws:,} draws"
+    if found.case is not None:
+        tried_with, seen = said.counterexample(found.case)
+        told = (
+            f"refuted: {KINDS[found.case.kind]}; {rests}\ntried: {tried_with}\nseen: {seen}\n"
+            f"Try it again: publius audit --replay {place} --target {name}"
+        )
     else:
-        rests = f"confidence {found.confidence:g}, {found.draws:,} draws"
-        if found.case is not None:
-            tried_with, seen = said.counterexample(found.case)
-            console.say(f"refuted: {KINDS[found.case.kind]}; {rests}\ntried: {tried_with}\nseen: {seen}")
-            console.say(f"Try it again: publius audit --replay {place} --target {name}")
-        else:
-            claimed = "nothing" if found.claimed is None else f"{found.claimed:.6g}"
-            console.say(
-                f"{found.verdict}: ln of the ratio is at least {found.lower_bound:.6g}, claimed {claimed}; {rests}"
-            )
-        if found.refused:
-            console.note(f"{found.refused:,} inputs gave no output: nothing is said of them.")
-        if found.scope:
-            console.note(f"Exact for {found.scope}; nothing is said of other inputs.")
+        claimed = "nothing" if found.claimed is None else f"{found.claimed:.6g}"
+        told = f"{found.verdict}: ln of the ratio is at least {found.lower_bound:.6g}, claimed {claimed}; {rests}"
+    case = str(place) if found.case is not None else None
+    console.answer(
+        {**{key: getattr(found, key) for key in keys}, "case": case}, told,
+        Note(f"{found.refused:,} inputs gave no output: nothing is said of them.") if found.refused else None,
+        Note(f"Exact for {found.scope}; nothing is said of other inputs.") if found.scope else None, json=json,
+    )  # fmt: skip
     return 1 if found.verdict == "refuted" else 0

@@ -5,11 +5,11 @@ Standard output holds the result alone. Piped, nothing is coloured and nothing m
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from json import dumps
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from publius.files.progress import Watch
 
@@ -50,19 +50,36 @@ def note(text: str) -> None:
         sys.stderr.write(printable(text) + "\n")
 
 
-def as_json(result: Mapping[str, Any] | Sequence[Any]) -> None:
-    """Print one JSON object."""
-    sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+class Table(NamedTuple):
+    """A table to print; columns that hold numbers only are set flush right."""
+
+    columns: Sequence[str]
+    rows: Iterable[Sequence[Any]]
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
-    """Print a table; columns that hold numbers only are set flush right."""
+class Note(str):
+    """A sentence that stands on standard error, beside the result."""
+
+
+def answer(record: Mapping[str, Any], *parts: str | Table | Note | None, json: bool) -> None:
+    """Print the result of a command: with ``json`` its record as one object, else sentences, tables and notes."""
+    if json:
+        sys.stdout.write(dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+        return
+    for part in parts:
+        if isinstance(part, Table):
+            _print(part)
+        elif part is not None:
+            (note if isinstance(part, Note) else say)(part)
+
+
+def _print(given: Table) -> None:
     from rich import box
-    from rich.table import Table
+    from rich.table import Table as Drawn
 
-    rows = [[_cell(value) for value in row] for row in rows]
-    made = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for place, column in enumerate(columns):
+    rows = [[_cell(value) for value in row] for row in given.rows]
+    made = Drawn(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, column in enumerate(given.columns):
         right = bool(rows) and all(row[place][:1].isdigit() or row[place] in ("", "-") for row in rows)
         made.add_column(column, justify="right" if right else "left", overflow="fold")
     for row in rows:
@@ -103,10 +120,7 @@ def estimate(work: Callable[[Any], object], corpus: Any, workers: int | None, *,
     from publius.releases.estimate import estimated
 
     found = watched(estimated, work, corpus, workers)
-    if json:
-        as_json(found._asdict())
-    else:
-        say(str(found))
+    answer(found._asdict(), str(found), json=json)
 
 
 def _paint(watch: Watch, ended: threading.Event, place: IO[str]) -> None:

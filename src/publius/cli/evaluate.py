@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from publius.cli import console
-from publius.cli.parsing import AsRead, ByAuthors, File, Folder, Json, More, files_of, flat
+from publius.cli.console import Table
+from publius.cli.parsing import AsRead, ByAuthors, File, Folder, Help, Json, More, files_of, flat
 from publius.errors import UsageError
 from publius.evaluation.asked import Limits, Tried
 from publius.settings import People, Reading
@@ -22,41 +23,26 @@ _UNSAID: Final = ("public", "more", "output", "workers", "json")
 
 
 def evaluate(
-    public: File,
+    public: Annotated[File, Help("Public texts with authors.")],
     *more: More,
-    epsilon: str = "",
-    classifier: str | None = None,
-    attackers: str = "",
-    protocol: Literal["paper"] | None = None,
-    as_is: bool = False,
-    summary: str | None = None,
-    output: Folder | None = None,
-    topic_field: str | None = None,
-    role_field: str | None = None,
-    folds: int = 5,
-    workers: int | None = None,
+    epsilon: Annotated[str, Help("Such as 10,20,none (none is always tried).")] = "",
+    classifier: Annotated[str | None, Help("Evaluate its labels, in closed form.")] = None,
+    attackers: Annotated[str, Help("Such as words,koppel; --attackers list names all.")] = "",
+    protocol: Annotated[Literal["paper"] | None, Help("Table 1 of the paper, whole.")] = None,
+    as_is: Annotated[bool, Help("Attack texts as they are; for the curator alone.")] = False,
+    summary: Annotated[str | None, Help("Who is in this summary of PUBLIC?")] = None,
+    output: Annotated[Folder | None, Help("New folder for results and report.")] = None,
+    topic_field: Annotated[str | None, Help("Column of topics. Default: topic.")] = None,
+    role_field: Annotated[str | None, Help("Column of known and unknown. Default: role.")] = None,
+    folds: Annotated[int, Help("Parts attacked in turn.")] = 5,
+    workers: Annotated[int | None, Help("Processes of the paper's table.")] = None,
     json: Json = False,
     tried: Annotated[Tried, flat("Protection")] = Tried(),
     limits: Annotated[Limits, flat("Limits")] = Limits(),
     reading: AsRead = Reading(),
     people: ByAuthors = People(),
 ) -> int | None:
-    """Attack protected public texts; a grid of epsilons with limits finds the first that passes.
-
-    Args:
-        public: Public texts with authors.
-        epsilon: Such as 10,20,none (none is always tried).
-        classifier: Evaluate its labels, in closed form.
-        attackers: Such as words,koppel; --attackers list names all.
-        protocol: Table 1 of the paper, whole.
-        as_is: Attack texts as they are; for the curator alone.
-        summary: Who is in this summary of PUBLIC?
-        output: New folder for results and report.
-        topic_field: Column of topics. Default: topic.
-        role_field: Column of known and unknown. Default: role.
-        folds: Parts attacked in turn.
-        workers: Processes of the paper's table.
-    """
+    """Attack protected public texts; a grid of epsilons with limits finds the first that passes."""
     command = _command(locals())
     import msgspec
 
@@ -101,11 +87,7 @@ def evaluate(
     results = console.watched(work)
     if output is not None:
         write(results, output)
-    if json:
-        console.as_json(msgspec.to_builtins(results))
-    else:
-        _shown(results)
-        console.say(headline(results))
+    console.answer(msgspec.to_builtins(results), _shown(results), headline(results), json=json)
     return EXIT_CODES[results.verdict] or None if results.verdict else None
 
 
@@ -124,32 +106,30 @@ def _epsilons(text: str) -> list[float]:
     return list(dict.fromkeys(found))
 
 
-def _shown(results: Results) -> None:
+def _shown(results: Results) -> Table | None:
     """One table: the curve where several settings were tried, else the attackers."""
     from publius.evaluation.records import COLUMNS
     from publius.evaluation.report import curve, paper_rows, share, table_rows
     from publius.privacy.promise import percent
 
     if results.kind == "summary" or not results.attackers:
-        return
-    rows = curve(results)
+        return None
     if results.kind == "paper":
-        found = paper_rows(results)
-        console.table(
+        return Table(
             ["epsilon", *COLUMNS],
-            [[row["epsilon"], *(f"{c['correct']:g} ({c['low']:g} to {c['high']:g})" for c in row["cells"])] for row in found],
+            [[row["epsilon"], *(f"{c['correct']:g} ({c['low']:g} to {c['high']:g})" for c in row["cells"])]
+             for row in paper_rows(results)],
         )  # fmt: skip
-    elif len(rows) > 2:
-        console.table(
-            ["setting", "identified (95 % CI)", "baseline", "topics right", "verdict"],
-            [
-                [row["setting"].name, share(row["identified"]), percent(row["baseline"].value),
-                 "" if row["topic"] is None else share(row["topic"]), row["answer"]]
-                for row in rows
-            ],
-        )  # fmt: skip
-    else:
-        console.table(*table_rows(results))
+    if len(rows := curve(results)) <= 2:
+        return Table(*table_rows(results))
+    return Table(
+        ["setting", "identified (95 % CI)", "baseline", "topics right", "verdict"],
+        [
+            [row["setting"].name, share(row["identified"]), percent(row["baseline"].value),
+             "" if row["topic"] is None else share(row["topic"]), row["answer"]]
+            for row in rows
+        ],
+    )  # fmt: skip
 
 
 def _command(given: dict[str, Any]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from publius.cli import console
-from publius.cli.parsing import AsRead, File, Folder, Json, WordOptions
+from publius.cli.console import Table
+from publius.cli.parsing import AsRead, File, Folder, Help, Json, WordOptions
 from publius.errors import PolicyError, UsageError
 from publius.settings import Reading, Words
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from publius.mechanisms.kernel import Kernel
     from publius.mechanisms.lifted import Lifted
 
-Answer = tuple[dict[str, Any], Callable[[], None]]
-"""What was found, and what prints it for people."""
+Answer = tuple[dict[str, Any], list[str | Table]]
+"""The record of what was found, and the sentences and tables that people are shown of it."""
 
 
 def explain(
-    release: Folder | None = None,
+    release: Annotated[Folder | None, Help("Of a release; with --between a text or corpus.")] = None,
     *,
-    mechanism: str | None = None,
-    epsilon: float = 10.0,
-    length: int = 40,
-    word: str | None = None,
-    text: str | None = None,
-    between: File | None = None,
-    plan: bool = False,
-    nearest: int | None = None,
-    unchanged: float | None = None,
+    mechanism: Annotated[str | None, Help("On words; list names them; several: --unchanged.")] = None,
+    epsilon: Annotated[float, Help("Per unit of distance.")] = 10.0,
+    length: Annotated[int, Help("Words of a document (N).")] = 40,
+    word: Annotated[str | None, Help("What becomes of one public word.")] = None,
+    text: Annotated[str | None, Help("What becomes of a text, as a look: no release.")] = None,
+    between: Annotated[File | None, Help("File with one text; then the other, or a corpus.")] = None,
+    plan: Annotated[bool, Help("With --between: which word moves where.")] = False,
+    nearest: Annotated[int | None, Help("With --between: so many documents of a corpus.")] = None,
+    unchanged: Annotated[float | None, Help("Epsilon that leaves so many words unchanged.")] = None,
     json: Json = False,
     words: WordOptions = Words(),
     reading: AsRead = Reading(),
@@ -40,46 +40,33 @@ def explain(
     """Explain what is promised, or what a word or text becomes.
 
     explain RELEASE: its promise. explain --between A B: the exponent between two texts; with --nearest B is a corpus.
-
-    Args:
-        release: Of a release; with --between a text or corpus.
-        mechanism: On words; list names them; several: --unchanged.
-        epsilon: Per unit of distance.
-        length: Words of a document (N).
-        word: What becomes of one public word.
-        text: What becomes of a text, as a look: no release.
-        between: File with one text; then the other, or a corpus.
-        plan: With --between: which word moves where.
-        nearest: With --between: so many documents of a corpus.
-        unchanged: Epsilon that leaves so many words unchanged.
     """
     chosen = mechanism or words.mechanism
     if between is not None and release is None:
         raise UsageError("--between needs a second text: publius explain --between A B")
     if between is not None and nearest is not None:
         lifted = _lifted(words.mechanism, 10.0, length, words)
-        answer = _nearest(_one_text(between, reading), str(release), nearest, lifted, reading)
+        found, shown = _nearest(_one_text(between, reading), str(release), nearest, lifted, reading)
     elif between is not None:
         texts = _one_text(between, reading), _one_text(str(release), reading)
-        answer = _between(*texts, _lifted(chosen, epsilon, length, words), plan=plan)
+        found, shown = _between(*texts, _lifted(chosen, epsilon, length, words), plan=plan)
     elif release is not None:
-        answer = _release(release)
+        found, shown = _release(release)
     elif word is not None:
-        answer = _word(word, kernel_asked(chosen, epsilon, words))
+        found, shown = _word(word, kernel_asked(chosen, epsilon, words))
     elif text is not None:
-        answer = _text(text, _lifted(chosen, epsilon, length, words))
+        found, shown = _text(text, _lifted(chosen, epsilon, length, words))
     elif unchanged is not None:
-        answer = _unchanged(chosen.split(","), unchanged, words)
+        found, shown = _unchanged(chosen.split(","), unchanged, words)
     elif mechanism == "list":
-        answer = _list()
+        found, shown = _list()
     elif mechanism is not None:
-        answer = _setting(_lifted(mechanism, epsilon, length, words))
+        found, shown = _setting(_lifted(mechanism, epsilon, length, words))
     else:
         raise UsageError(
             "explain what? A RELEASE folder, --mechanism NAME --epsilon E, --between A B, --word W or --text T"
         )
-    found, shown = answer
-    console.as_json(found) if json else shown()
+    console.answer(found, *shown, json=json)
 
 
 def _release(folder: str) -> Answer:
@@ -89,13 +76,9 @@ def _release(folder: str) -> Answer:
     from publius.releases.release import read_release
 
     manifest = read_release(folder).manifest
-
-    def shown() -> None:
-        if manifest.private:
-            console.say(meaning(manifest))
-        console.say(manifest.promise)
-
-    return {**msgspec.to_builtins(manifest), "meaning": meaning(manifest)}, shown
+    means = meaning(manifest)
+    shown = [means, manifest.promise] if manifest.private else [manifest.promise]
+    return {**msgspec.to_builtins(manifest), "meaning": means}, [*shown]
 
 
 def _list() -> Answer:
@@ -103,40 +86,37 @@ def _list() -> Answer:
 
     rows = [(name, (kind.__doc__ or "").split("\n")[0]) for name, kind in KERNELS.items()]
     found = {"mechanisms": [{"name": name, "what": said} for name, said in rows]}
-    return found, lambda: console.table(("mechanism", "what it does"), rows)
+    return found, [Table(("mechanism", "what it does"), rows)]
 
 
 def _setting(mechanism: Lifted) -> Answer:
-    from publius.mechanisms.explained import setting
+    from publius.mechanisms.word_outcomes import setting
     from publius.privacy.promise import percent, rounded_up
 
     found = console.watched(setting, mechanism)
-
-    def shown() -> None:
-        rows = [
-            ("exponent per unit of distance (epsilon * N)", rounded_up(found["exponent_per_distance"])),
-            *((f"two texts that differ in one word: nurse, {word}", value and rounded_up(value))
-              for word, value in (("doctor", found["nearest_pair"]), ("river", found["typical_pair"]))),
-            ("frequent words left unchanged", percent(found["unchanged"])),
-            ("mean distance of a word from its replacement", found["mean_distance"]),
-            ("evidence", found["evidence"]), ("delta", f"{found['delta']:.3g}"),
-        ]  # fmt: skip
-        if found["worst_pair"]:
-            certified = f"{found['parameters']['epsilon_certified']:.6g} ({', '.join(found['worst_pair'])})"
-            rows.insert(-2, ("certified constant, and the pair that needs it", certified))
-        named = f"{mechanism.kernel.name}, epsilon {found['epsilon']:g}, N = {mechanism.length}"
-        console.table((named, ""), rows)
-        if said := found["utility"]:
-            console.say(
-                f"With probability at least {said['probability']:.0%} the bag is within {said['distance']:.3g} of its "
-                f"text (the paper's printed bound, refuted: {said['paper_refuted']:.0%})."
-            )
-
+    rows = [
+        ("exponent per unit of distance (epsilon * N)", rounded_up(found["exponent_per_distance"])),
+        *((f"two texts that differ in one word: nurse, {word}", value and rounded_up(value))
+          for word, value in (("doctor", found["nearest_pair"]), ("river", found["typical_pair"]))),
+        ("frequent words left unchanged", percent(found["unchanged"])),
+        ("mean distance of a word from its replacement", found["mean_distance"]),
+        ("evidence", found["evidence"]), ("delta", f"{found['delta']:.3g}"),
+    ]  # fmt: skip
+    if found["worst_pair"]:
+        certified = f"{found['parameters']['epsilon_certified']:.6g} ({', '.join(found['worst_pair'])})"
+        rows.insert(-2, ("certified constant, and the pair that needs it", certified))
+    named = f"{mechanism.kernel.name}, epsilon {found['epsilon']:g}, N = {mechanism.length}"
+    shown: list[str | Table] = [Table((named, ""), rows)]
+    if said := found["utility"]:
+        shown.append(
+            f"With probability at least {said['probability']:.0%} the bag is within {said['distance']:.3g} of its "
+            f"text (the paper's printed bound, refuted: {said['paper_refuted']:.0%})."
+        )
     return found, shown
 
 
 def _unchanged(names: list[str], share: float, words: Words) -> Answer:
-    from publius.mechanisms.explained import epsilon_for
+    from publius.mechanisms.word_outcomes import epsilon_for
 
     def row(name: str) -> dict[str, Any]:
         try:
@@ -146,32 +126,26 @@ def _unchanged(names: list[str], share: float, words: Words) -> Answer:
         return {"mechanism": name, "epsilon": epsilon, "unchanged": found, "refused": None}
 
     rows = console.watched(lambda: [row(name) for name in names])
-
-    def shown() -> None:
-        cells = [
-            (row["mechanism"], row["epsilon"] or "-", f"{row['unchanged']:.1%}" if row["unchanged"] else row["refused"])
-            for row in rows
-        ]
-        console.table(("mechanism", "epsilon", "unchanged"), cells)
-        console.say("Public words of the vocabulary; epsilons of different mechanisms bound the same ratio.")
-
-    return {"mechanisms": rows}, shown
+    cells = [
+        (row["mechanism"], row["epsilon"] or "-", f"{row['unchanged']:.1%}" if row["unchanged"] else row["refused"])
+        for row in rows
+    ]
+    return {"mechanisms": rows}, [
+        Table(("mechanism", "epsilon", "unchanged"), cells),
+        "Public words of the vocabulary; epsilons of different mechanisms bound the same ratio.",
+    ]
 
 
 def _word(word: str, kernel: Kernel) -> Answer:
     from publius.mechanisms.word_outcomes import outcomes
 
     found = console.watched(outcomes, kernel, word if word in kernel.embeddings else word.lower())
-
-    def shown() -> None:
-        rows = [(each.word, f"{each.probability:.2%}", each.distance) for each in found.outputs]
-        console.table(("becomes", "probability", "distance"), rows)
-        exact = "exact" if found.draws is None else f"from {found.draws:,} draws"
-        console.say(
-            f"{found.word} stays with probability {found.stay:.1%} ({exact}); 99 % of outputs are {found.support:,} words."
-        )
-
-    return found.record(), shown
+    rows = [(each.word, f"{each.probability:.2%}", each.distance) for each in found.outputs]
+    exact = "exact" if found.draws is None else f"from {found.draws:,} draws"
+    return found.record(), [
+        Table(("becomes", "probability", "distance"), rows),
+        f"{found.word} stays with probability {found.stay:.1%} ({exact}); 99 % of outputs are {found.support:,} words.",
+    ]
 
 
 def _text(text: str, mechanism: Lifted) -> Answer:
@@ -180,14 +154,10 @@ def _text(text: str, mechanism: Lifted) -> Answer:
     seen, known = mechanism.known(text)
     drawn = release(text, mechanism, experiment=True)  # shown to whoever typed the text
     bag = {} if drawn.bag is None else dict(drawn.bag.counts)
-
-    def shown() -> None:
-        console.say(" ".join(drawn.words or [w if n == 1 else f"{w} ({n})" for w, n in bag.items()]))
-        console.say(
-            f"One draw, to look at: no release. {known} of {seen} words are known to {mechanism.vocabulary.name}."
-        )
-
-    return {"words": seen, "known": known, "bag": bag, "ordered": drawn.words}, shown
+    return {"words": seen, "known": known, "bag": bag, "ordered": drawn.words}, [
+        " ".join(drawn.words or [w if n == 1 else f"{w} ({n})" for w, n in bag.items()]),
+        f"One draw, to look at: no release. {known} of {seen} words are known to {mechanism.vocabulary.name}.",
+    ]
 
 
 def _between(first: str, second: str, mechanism: Lifted, *, plan: bool) -> Answer:
@@ -195,29 +165,25 @@ def _between(first: str, second: str, mechanism: Lifted, *, plan: bool) -> Answe
     from publius.privacy.promise import factor_text, rounded_up
     from publius.text.bag import Bag, words_of
 
-    distance, vectors = mechanism.distance(first, second), mechanism.vocabulary
+    distance, metric, vectors = mechanism.distance(first, second), mechanism.guarantee.metric, mechanism.vocabulary
     bound = mechanism.bound(distance)
-    moves: list[dict[str, Any]] = []
+    found: dict[str, Any] = {
+        "distance": distance, "exponent": bound.exponent, "delta": bound.delta, "length": mechanism.length,
+        "metric": metric, "mechanism": mechanism.name,
+    }  # fmt: skip
+    shown: list[str | Table] = [
+        f"Earth Mover's distance at most {distance:.6g} ({metric}, N = {mechanism.length}).\n"
+        f"Exponent {rounded_up(bound.exponent, 6)}: "
+        f"a bag is at most {factor_text(bound.exponent)} times as probable under one text."
+    ]
     if plan:
         one, two = (Bag(words_of(each, vectors, mechanism.encoding).words) for each in (first, second))
-        found = transport_plan(one, two, vectors, mechanism.kernel.metric)
-        ranked = sorted(found.moves, key=lambda move: (-move.mass * move.distance, move.source, move.target))
-        moves = [{"from": m.source, "to": m.target, "mass": m.mass, "distance": m.distance} for m in ranked]
-
-    def shown() -> None:
-        console.say(
-            f"Earth Mover's distance at most {distance:.6g} ({mechanism.guarantee.metric}, N = {mechanism.length}).\n"
-            f"Exponent {rounded_up(bound.exponent, 6)}: "
-            f"a bag is at most {factor_text(bound.exponent)} times as probable under one text."
-        )
-        if plan:
-            rows = [(*list(move.values())[:2], f"{move['mass']:.4f}", f"{move['distance']:.4f}") for move in moves]
-            console.table(("from", "to", "mass", "distance"), rows)
-
-    return {
-        "distance": distance, "exponent": bound.exponent, "delta": bound.delta, "length": mechanism.length,
-        "metric": mechanism.guarantee.metric, "mechanism": mechanism.name, **({"plan": moves} if plan else {}),
-    }, shown  # fmt: skip
+        moves = transport_plan(one, two, vectors, mechanism.kernel.metric).moves
+        ranked = sorted(moves, key=lambda move: (-move.mass * move.distance, move.source, move.target))
+        found["plan"] = [{"from": m.source, "to": m.target, "mass": m.mass, "distance": m.distance} for m in ranked]
+        rows = [(m.source, m.target, f"{m.mass:.4f}", f"{m.distance:.4f}") for m in ranked]
+        shown.append(Table(("from", "to", "mass", "distance"), rows))
+    return found, shown
 
 
 def _nearest(text: str, corpus: str, count: int, mechanism: Lifted, reading: Reading) -> Answer:
@@ -229,7 +195,7 @@ def _nearest(text: str, corpus: str, count: int, mechanism: Lifted, reading: Rea
 
     rows = console.watched(found)
     near = [{"row": row, "distance": distance} for row, distance in rows]
-    return {"nearest": near, "length": mechanism.length}, lambda: console.table(("row", "distance"), rows)
+    return {"nearest": near, "length": mechanism.length}, [Table(("row", "distance"), rows)]
 
 
 def _one_text(path: str, reading: Reading) -> str:

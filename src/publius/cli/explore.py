@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 from publius.cli import console
+from publius.cli.parsing import Help
 from publius.errors import UsageError
 
 
 def explore(
-    folder: Path = Path(), *, port: int = 8765, token_file: Path | None = None, no_browser: bool = False
+    folder: Annotated[Path, Help("Files and finished releases. Default: this folder.")] = Path(),
+    *,
+    port: Annotated[int, Help("On 127.0.0.1; 0 takes a free one.")] = 8765,
+    token_file: Annotated[Path | None, Help("File with the token, for programs; made if new.")] = None,
+    no_browser: Annotated[bool, Help("Print the address and open nothing.")] = False,
 ) -> None:
     """Open the explorer in the browser, and answer programs, until Ctrl-C.
 
     It listens on this machine only. The token stands in the printed address, behind #.
-
-    Args:
-        folder: Files and finished releases. Default: this folder.
-        port: On 127.0.0.1; 0 takes a free one.
-        token_file: File with the token, for programs; made if new.
-        no_browser: Print the address and open nothing.
     """
     from publius.files.paths import shown
     from publius.web import server

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 from publius.cli import console
-from publius.cli.parsing import AsRead, ByAuthors, Documents, Folder, Json, More, files_of
+from publius.cli.console import Note, Table
+from publius.cli.parsing import AsRead, ByAuthors, Documents, Folder, Help, Json, More, files_of
 from publius.errors import UsageError
 from publius.settings import People, Reading
-
-if TYPE_CHECKING:
-    from publius.documents.inspection import Inspection
 
 _ROWS = 5
 
@@ -20,20 +19,14 @@ _ROWS = 5
 def inspect(
     file: Documents,
     *more: More,
-    by: tuple[str, ...] = (),
-    release: Folder | None = None,
-    document: int | None = None,
+    by: Annotated[tuple[str, ...], Help('Declared groups: which rows would become "other".')] = (),
+    release: Annotated[Folder | None, Help("Show what this release made of these documents.")] = None,
+    document: Annotated[int | None, Help("Print one as a release reads it; from 1.")] = None,
     json: Json = False,
     reading: AsRead = Reading(),
     people: ByAuthors = People(),
 ) -> None:
-    """Look at a file, or at a release; nothing leaves.
-
-    Args:
-        by: Declared groups: which rows would become "other".
-        release: Show what this release made of these documents.
-        document: Print one as a release reads it; from 1.
-    """
+    """Look at a file, or at a release; nothing leaves."""
     from publius.documents.inspection import inspect as looked_at
     from publius.summaries.groups import Groups
 
@@ -41,8 +34,8 @@ def inspect(
         raise UsageError(f"this folder is a release: publius explain {file}, or publius inspect FILE --release {file}")
     files = files_of(file, more, by[-1] if by else None)
     if release is not None:
-        shown = console.watched(_against, files, reading, people, release)
-        console.as_json(shown) if json else _print_release(shown)
+        compared = console.watched(_against, files, reading, people, release)
+        console.answer(compared, *_shown(compared), json=json)
         return
     if document is not None:
         from publius.documents.corpus import open_corpus
@@ -53,19 +46,15 @@ def inspect(
     found = console.watched(
         looked_at, files, reading, author_field=people.author_field, no_author=people.no_author, by=groups
     )
-    console.as_json(found.record()) if json else _print(found)
-
-
-def _print(found: Inspection) -> None:
     without = f", {found.without_text:,} without text" if found.without_text else ""
-    facts = [("documents", f"{found.documents:,}{without}"), ("columns", ", ".join(found.columns))]
-    facts += [("texts in", found.text_field), ("encoding", found.encoding)]
-    facts.append(("languages", ", ".join(f"{name} {count:,}" for name, count in found.languages.items())))
-    console.table(("found", ""), facts)
-    if found.notes:
-        console.table(("rows", "to look at", "where"), [(each.count, each.what, each.where) for each in found.notes])
-    else:
-        console.say("Nothing odd was found.")
+    facts = [
+        ("documents", f"{found.documents:,}{without}"), ("columns", ", ".join(found.columns)),
+        ("texts in", found.text_field), ("encoding", found.encoding),
+        ("languages", ", ".join(f"{name} {count:,}" for name, count in found.languages.items())),
+    ]  # fmt: skip
+    notes = Table(("rows", "to look at", "where"), [(each.count, each.what, each.where) for each in found.notes])
+    odd = notes if found.notes else "Nothing odd was found."
+    console.answer(found.record(), Table(("found", ""), facts), odd, json=json)
 
 
 def _against(files: str | list[str], reading: Reading, people: People, folder: str) -> dict[str, Any]:
@@ -89,20 +78,19 @@ def _against(files: str | list[str], reading: Reading, people: People, folder: s
     }
 
 
-def _print_release(shown: dict[str, Any]) -> None:
-    if shown["made_up"]:
-        console.note("Rows of a summary are made up: they are nobody's.")
-    elif not shown["by_id"]:
-        console.note("Rows of this release are in a secret order: nobody can say which document is which.")
-    columns = ("id", "document", "released")
+def _shown(compared: dict[str, Any]) -> Iterator[Note | Table]:
+    if compared["made_up"]:
+        yield Note("Rows of a summary are made up: they are nobody's.")
+    elif not compared["by_id"]:
+        yield Note("Rows of this release are in a secret order: nobody can say which document is which.")
     rows = []
-    for row in shown["rows"]:
+    for row in compared["rows"]:
         said = ", ".join(f"{name} {value}" for name, value in row.items() if name not in ("id", "text"))
         rows.append((row.get("id"), _cut(row["text"] or ""), _cut(said)))
-    console.table(columns, rows)
+    yield Table(("id", "document", "released"), rows)
     for name in ("labels", "words"):
-        if table := shown.get(name):
-            console.table(tuple(table[0]), [tuple(row.values()) for row in table[:20]])
+        if table := compared.get(name):
+            yield Table(tuple(table[0]), [tuple(row.values()) for row in table[:20]])
 
 
 def _cut(text: str) -> str:

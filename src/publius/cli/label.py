@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from publius.cli.parsing import Documents, More, files_of
+from publius.cli.parsing import Documents, Help, More, files_of
 from publius.cli.released import Asked, Releasing, released
 from publius.errors import DataError, UsageError
 
@@ -17,26 +17,16 @@ if TYPE_CHECKING:
 def label(
     file: Documents,
     *more: More,
-    classifier: str | None = None,
-    labels: str | None = None,
-    field: str | None = None,
-    epsilon: float = 5.0,
-    bag: int | None = None,
-    encoder: str = "packaged",
-    labels_after_texts: bool = False,
+    classifier: Annotated[str | None, Help("A stored one, a summary, or python:MODULE:NAME.")] = None,
+    labels: Annotated[str | None, Help('A,B,"C D" or @FILE: the nearest name counts.')] = None,
+    field: Annotated[str | None, Help("Column whose declared values, --labels, leave.")] = None,
+    epsilon: Annotated[float, Help("Local epsilon of each document.")] = 5.0,
+    bag: Annotated[int | None, Help("Public words of its label beside each row.")] = None,
+    encoder: Annotated[str, Help("Default: packaged; or python:MODULE:NAME.")] = "packaged",
+    labels_after_texts: Annotated[bool, Help("Labels were chosen after a look at the texts.")] = False,
     asked: Releasing = Asked(),
 ) -> None:
-    """Release one randomized label per document.
-
-    Args:
-        classifier: A stored one, a summary, or python:MODULE:NAME.
-        labels: A,B,"C D" or @FILE: the nearest name counts.
-        field: Column whose declared values, --labels, leave.
-        epsilon: Local epsilon of each document.
-        bag: Public words of its label beside each row.
-        encoder: Default: packaged; or python:MODULE:NAME.
-        labels_after_texts: Labels were chosen after a look at the texts.
-    """
+    """Release one randomized label per document."""
     from publius.mechanisms.randomized_response import RandomizedResponse
 
     if sum(each is not None for each in (classifier, labels)) != 1 or (field is not None and labels is None):

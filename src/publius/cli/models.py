@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from publius.cli import console
+from publius.cli.console import Table
 from publius.cli.label import answering
-from publius.cli.parsing import AsRead, Documents, Json, More, files_of, new_app
+from publius.cli.parsing import AsRead, Documents, Help, Json, More, files_of, new_app
 from publius.errors import MissingExtraError, UsageError
 from publius.settings import Reading
 
@@ -24,34 +26,24 @@ _COMPARED = 2_000
 def train(
     file: Documents,
     *more: More,
-    name: str,
-    label: str | None = None,
-    kind: Literal["topics", "clusters", "metric"] = "topics",
-    like: str | None = None,
-    labels: str | None = None,
-    encoder: bool = False,
-    clusters: int = 100,
-    words: Path | None = None,
-    languages: str = "en",
+    name: Annotated[str, Help("Name to store it under.")],
+    label: Annotated[str | None, Help("Column of labels.")] = None,
+    kind: Annotated[
+        Literal["topics", "clusters", "metric"], Help("topics, clusters, metric (vectors). Default: topics.")
+    ] = "topics",
+    like: Annotated[str | None, Help("Learn this classifier's answers, not --label.")] = None,
+    labels: Annotated[str | None, Help("Learn the nearest of these names: A,B or @FILE.")] = None,
+    encoder: Annotated[bool, Help("Use the packaged sentence encoder, too.")] = False,
+    clusters: Annotated[int, Help("Number of clusters.")] = 100,
+    words: Annotated[Path | None, Help("File of more words that may leave, one a line.")] = None,
+    languages: Annotated[str, Help("Lists of words that may leave: en,de.")] = "en",
     json: Json = False,
-    author_field: str | None = None,
+    author_field: Annotated[str | None, Help("Column of authors, who stay together in folds.")] = None,
     reading: AsRead = Reading(),
 ) -> None:
     """Train a classifier, or word vectors, on public texts.
 
     The texts are never those to be released.
-
-    Args:
-        name: Name to store it under.
-        label: Column of labels.
-        kind: topics, clusters, metric (vectors). Default: topics.
-        like: Learn this classifier's answers, not --label.
-        labels: Learn the nearest of these names: A,B or @FILE.
-        encoder: Use the packaged sentence encoder, too.
-        clusters: Number of clusters.
-        words: File of more words that may leave, one a line.
-        languages: Lists of words that may leave: en,de.
-        author_field: Column of authors, who stay together in folds.
     """
     from publius.classifiers.clusters import Clusters
     from publius.classifiers.encoder import load_encoder
@@ -108,24 +100,22 @@ def train(
         return {**told, **_facts(made), "words": len(public)}
 
     made = console.watched(work)
-    console.as_json(made) if json else _tell(made)
+    console.answer(made, *_told(made), json=json)
 
 
-def _tell(made: dict[str, Any]) -> None:
+def _told(made: dict[str, Any]) -> Iterator[str | Table]:
     authors = f" of {made['authors']:,} authors" if made["authors"] else ""
-    console.say(f"Trained {made['name']} ({made['kind']}) on {made['texts']:,} public texts{authors}.")
-    console.say(
-        f"{made['words']:,} words become public with it: each used by at least five authors, and in a list of words."
-    )
+    yield f"Trained {made['name']} ({made['kind']}) on {made['texts']:,} public texts{authors}."
+    yield f"{made['words']:,} words become public with it: each used by at least five authors, and in a list of words."
     if accuracy := made.get("accuracy"):
         asked = f"Agrees with {made['like']}" if made["like"] else "Right"
-        console.say(f"{asked} for {_interval(accuracy)} of these texts, in cross-validation:")
+        yield f"{asked} for {_interval(accuracy)} of these texts, in cross-validation:"
         rows = [(name, f"{100 * share:.0f} %", console.bar(share)) for name, share in accuracy["by_label"].items()]
-        console.table(("label", "right", ""), rows)
+        yield Table(("label", "right", ""), rows)
     elif made["kind"] == "metric":
-        console.say(f"Use it: publius obfuscate FILE --embeddings {made['name']} --epsilon 10 --length 40 --output DIR")
+        yield f"Use it: publius obfuscate FILE --embeddings {made['name']} --epsilon 10 --length 40 --output DIR"
     else:
-        console.say(f"{len(made['labels']) - 1} clusters, and other. Look at them: publius models show {made['name']}")
+        yield f"{len(made['labels']) - 1} clusters, and other. Look at them: publius models show {made['name']}"
 
 
 def _interval(accuracy: dict[str, Any]) -> str:
@@ -144,25 +134,18 @@ def _facts(made: Classifier) -> dict[str, Any]:
 
 @app.command(name="import")
 def import_(
-    file: Path,
+    file: Annotated[Path, Help("word2vec, GloVe or fastText (.vec); also .gz.")],
     *,
-    name: str | None = None,
-    limit: int | None = None,
-    words: Path | None = None,
-    tokenizer: Literal["glove", "word2vec", "icu"] | None = None,
-    skip_bad_rows: bool = False,
+    name: Annotated[str | None, Help("Name to store them under. Default: the file's.")] = None,
+    limit: Annotated[int | None, Help("Keep the first words only: the most frequent.")] = None,
+    words: Annotated[Path | None, Help("Keep the words of this file, one a line.")] = None,
+    tokenizer: Annotated[
+        Literal["glove", "word2vec", "icu"] | None, Help("glove, word2vec, icu (no spaces). Default: by file.")
+    ] = None,
+    skip_bad_rows: Annotated[bool, Help("Leave bad rows out and count them.")] = False,
     json: Json = False,
 ) -> None:
-    """Check and store a file of public word vectors.
-
-    Args:
-        file: word2vec, GloVe or fastText (.vec); also .gz.
-        name: Name to store them under. Default: the file's.
-        limit: Keep the first words only: the most frequent.
-        words: Keep the words of this file, one a line.
-        tokenizer: glove, word2vec, icu (no spaces). Default: by file.
-        skip_bad_rows: Leave bad rows out and count them.
-    """
+    """Check and store a file of public word vectors."""
     from publius.embeddings.catalogue import name_from, new_stored_folder
     from publius.embeddings.embeddings import Embeddings
     from publius.text.list_rule import read_words
@@ -173,10 +156,8 @@ def import_(
         Embeddings.from_file, file, name=called, limit=limit, tokenizer=tokenizer, skip_bad_rows=skip_bad_rows,
         vocabulary=read_words(words) if words else None,
     ).save(folder)  # fmt: skip
-    if json:
-        console.as_json(_vectors(found))
-    else:
-        console.say(f"Stored {called}: {found.size:,} words, {found.dimension} dimensions.")
+    said = f"Stored {called}: {found.size:,} words, {found.dimension} dimensions."
+    console.answer(_vectors(found), said, json=json)
 
 
 def _vectors(found: Any) -> dict[str, Any]:
@@ -206,24 +187,20 @@ def list_(*, json: Json = False) -> None:
         encoders = [{**found.public, **about}]
     except MissingExtraError as error:
         console.note(f"No encoder: {error}")
-    if json:
-        console.as_json({"classifiers": classifiers, "embeddings": vectors, "encoder": encoders})
-        return
     rows = []
     for each in (*classifiers, *vectors, *encoders):
         labels, accuracy = each.get("labels"), each.get("accuracy")
         right = f"{100 * accuracy['share']:.1f} %" if accuracy else ""
         rows.append((each["name"], each["kind"], f"{len(labels):,}" if labels else "", right))
-    console.table(("name", "kind", "labels", "right"), rows)
+    every = {"classifiers": classifiers, "embeddings": vectors, "encoder": encoders}
+    console.answer(every, Table(("name", "kind", "labels", "right"), rows), json=json)
 
 
 @app.command
-def show(name: str, *, json: Json = False) -> None:
-    """Show a classifier's labels and words, or word vectors.
-
-    Args:
-        name: Stored, a folder, python:MODULE:NAME, or subjects.
-    """
+def show(
+    name: Annotated[str, Help("Stored, a folder, python:MODULE:NAME, or subjects.")], *, json: Json = False
+) -> None:
+    """Show a classifier's labels and words, or word vectors."""
     from publius.classifiers.store import is_stored, load_classifier
     from publius.embeddings.catalogue import PACKAGED
     from publius.embeddings.catalogue import is_stored as has_vectors
@@ -231,30 +208,28 @@ def show(name: str, *, json: Json = False) -> None:
 
     if not is_stored(name) and (name in PACKAGED or has_vectors(name)):
         facts = _vectors(Embeddings.load(name))
-        rows = [(key, str(value)) for key, value in facts.items()]
-        console.as_json(facts) if json else console.table(("found", ""), rows)
+        console.answer(facts, Table(("found", ""), [(key, str(value)) for key, value in facts.items()]), json=json)
         return
     found = load_classifier(name)
     words = {label: list(found.words(label)) for label in found.labels}
-    if json:
-        console.as_json({**_facts(found), "words": words})
-        return
-    right = found.accuracy["by_label"] if found.accuracy else {}
-    console.say(f"{found.name}: {found.kind}, {len(found.labels):,} labels, sha256 {found.sha256[:16]}")
-    if found.accuracy:
-        console.say(f"Right for {_interval(found.accuracy)} of its public texts, in cross-validation.")
-    rights = {label: f"{100 * share:.0f} %" for label, share in right.items()}
-    listed = [(label, rights.get(label, ""), " ".join(words[label][:8])) for label in found.labels]
-    console.table(("label", "right", "words"), listed)
+    rights = found.accuracy["by_label"] if found.accuracy else {}
+    listed = [
+        (label, f"{100 * rights[label]:.0f} %" if label in rights else "", " ".join(words[label][:8]))
+        for label in found.labels
+    ]
+    right = (
+        f"Right for {_interval(found.accuracy)} of its public texts, in cross-validation." if found.accuracy else None
+    )
+    console.answer(
+        {**_facts(found), "words": words},
+        f"{found.name}: {found.kind}, {len(found.labels):,} labels, sha256 {found.sha256[:16]}", right,
+        Table(("label", "right", "words"), listed), json=json,
+    )  # fmt: skip
 
 
 @app.command
-def remove(name: str) -> None:
-    """Remove a stored classifier or stored word vectors.
-
-    Args:
-        name: Its name.
-    """
+def remove(name: Annotated[str, Help("Its name.")]) -> None:
+    """Remove a stored classifier or stored word vectors."""
     import shutil
 
     from publius.classifiers import store
@@ -273,21 +248,14 @@ def remove(name: str) -> None:
 def try_(
     file: Documents,
     *,
-    classifier: str | None = None,
-    labels: str | None = None,
-    label: str | None = None,
-    encoder: str = "packaged",
+    classifier: Annotated[str | None, Help("A stored one, a folder, or python:MODULE:NAME.")] = None,
+    labels: Annotated[str | None, Help("Answer with the nearest of these names: A,B, @FILE.")] = None,
+    label: Annotated[str | None, Help("Column of right labels: how often both agree.")] = None,
+    encoder: Annotated[str, Help("Default: packaged; or python:MODULE:NAME.")] = "packaged",
     json: Json = False,
     reading: AsRead = Reading(),
 ) -> None:
-    """Look at the answers for twenty public texts.
-
-    Args:
-        classifier: A stored one, a folder, or python:MODULE:NAME.
-        labels: Answer with the nearest of these names: A,B, @FILE.
-        label: Column of right labels: how often both agree.
-        encoder: Default: packaged; or python:MODULE:NAME.
-    """
+    """Look at the answers for twenty public texts."""
     from publius.documents.corpus import open_corpus
     from publius.text.normal_form import compared
 
@@ -303,9 +271,8 @@ def try_(
         agreement = sum(compared(each.fields[label]) == answer for each, answer in pairs) / max(len(pairs), 1)
     shown = pairs[:: max(1, -(-len(pairs) // _SHOWN))]
     rows = [{"text": " ".join(each.text.split())[:60], "label": answer} for each, answer in shown]
-    if json:
-        console.as_json({"classifier": found.name, "kind": found.kind, "agreement": agreement, "texts": rows})
-        return
-    console.table(("text", "label"), [(row["text"], row["label"]) for row in rows])
-    if agreement is not None:
-        console.say(f"Both agree for {100 * agreement:.1f} % of {len(some):,} texts.")
+    agree = None if agreement is None else f"Both agree for {100 * agreement:.1f} % of {len(some):,} texts."
+    console.answer(
+        {"classifier": found.name, "kind": found.kind, "agreement": agreement, "texts": rows},
+        Table(("text", "label"), [(row["text"], row["label"]) for row in rows]), agree, json=json,
+    )  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from publius.cli.explain import kernel_asked
-from publius.cli.parsing import Documents, More, WordOptions, files_of
+from publius.cli.parsing import Documents, Help, More, WordOptions, files_of
 from publius.cli.released import Asked, Releasing, released
 from publius.settings import Between, Words
 
@@ -11,21 +13,14 @@ from publius.settings import Between, Words
 def obfuscate(
     file: Documents,
     *more: More,
-    epsilon: float,
-    length: int,
-    ordered: bool = False,
-    between: Between = "none",
+    epsilon: Annotated[float, Help("Of each word and unit of distance.")],
+    length: Annotated[int, Help("Words of every bag, N; public.")],
+    ordered: Annotated[bool, Help("Words in their order; a weaker guarantee.")] = False,
+    between: Annotated[Between, Help("Default: none kept; stop-words, punctuation or all.")] = "none",
     words: WordOptions = Words(),
     asked: Releasing = Asked(),
 ) -> None:
-    """Release the words of each document as noisy bags.
-
-    Args:
-        epsilon: Of each word and unit of distance.
-        length: Words of every bag, N; public.
-        ordered: Words in their order; a weaker guarantee.
-        between: Default: none kept; stop-words, punctuation or all.
-    """
+    """Release the words of each document as noisy bags."""
     from publius.mechanisms.lifted import Lifted
 
     kernel = kernel_asked(words.mechanism, epsilon, words)

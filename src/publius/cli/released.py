@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from publius.cli import console
+from publius.cli.console import Note, Table
 from publius.cli.parsing import AsRead, ByAuthors, Folder, Json, flat
 from publius.settings import Leaving, People, Reading, Run
 
@@ -47,6 +49,8 @@ def released(
     by: str = "this classifier", field: str | None = None, labels_after_texts: bool = False,
 ) -> None:  # fmt: skip
     """Release the documents of ``files`` and print what came of it."""
+    import msgspec
+
     from publius.documents.corpus import open_corpus
     from publius.documents.inspection import look
     from publius.errors import UsageError, how_many
@@ -91,14 +95,14 @@ def released(
             _copy_rows(work(Path(place, "release")).folder)
         return
     remove_leftovers(output)
-    _print(work(Path(output)), output, json=asked.json)
+    found = work(Path(output))
+    record = {**msgspec.to_builtins(found.manifest), "folder": output, "left_out": found.left_out}
+    console.answer(record, *_shown(found, output), json=asked.json)
 
 
 def _copy_rows(folder: Path) -> None:
     """The rows alone, on standard output; they are drawn and paid for by now."""
-    import shutil
-
-    (rows,) = (path for path in folder.glob("*.jsonl"))
+    (rows,) = folder.glob("*.jsonl")
     with rows.open("rb") as source:
         stream: Any = getattr(sys.stdout, "buffer", None)
         if stream is None:
@@ -108,29 +112,23 @@ def _copy_rows(folder: Path) -> None:
             stream.flush()
 
 
-def _print(result: Result, output: str, *, json: bool) -> None:
+def _shown(found: Result, output: str) -> Iterator[str | Table | Note]:
     from publius.privacy.promise import meaning
     from publius.releases.manifest import LabelManifest
 
-    manifest = result.manifest
-    if json:
-        import msgspec
-
-        console.as_json({**msgspec.to_builtins(manifest), "folder": output, "left_out": result.left_out})
-        return
-    if result.table:
-        ranked = sorted(result.table, key=lambda each: -each["rows"])
+    manifest = found.manifest
+    if found.table:
+        ranked = sorted(found.table, key=lambda each: -each["rows"])
         shown = ranked if len(ranked) == _ROWS + 1 else ranked[:_ROWS]
         rows = [(each["label"], each["rows"], f"{each['low']:,} to {each['high']:,}") for each in shown]
-        rest = ranked[len(shown) :]
-        if rest:
+        if rest := ranked[len(shown) :]:
             rows.append((f"{len(rest)} more", sum(each["rows"] for each in rest), ""))
-        console.table(("label", "rows", "documents, 95 % for all"), rows)
+        yield Table(("label", "rows", "documents, 95 % for all"), rows)
     else:
-        console.say(f"{manifest.documents:,} rows of words.")
+        yield f"{manifest.documents:,} rows of words."
     if isinstance(manifest, LabelManifest) and manifest.classifier.kind == "names":
-        console.note("Nobody measured how often names alone are right: publius models try PUBLIC --labels A,B does.")
-    if result.left_out:
-        console.note(f"{result.left_out:,} documents did not leave: at most so many of an author do.")
-    console.say(meaning(manifest))
-    console.say(f"Release: {output}. Read {output}/release.html; publius sign {output} --output page.html")
+        yield Note("Nobody measured how often names alone are right: publius models try PUBLIC --labels A,B does.")
+    if found.left_out:
+        yield Note(f"{found.left_out:,} documents did not leave: at most so many of an author do.")
+    yield meaning(manifest)
+    yield f"Release: {output}. Read {output}/release.html; publius sign {output} --output page.html"

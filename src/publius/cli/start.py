@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from publius.cli import console
-from publius.cli.parsing import AsRead, Documents, Folder, Json
+from publius.cli.parsing import AsRead, Documents, Folder, Help, Json
 from publius.errors import UsageError
 from publius.settings import Reading
 from publius.start.answers import Answers, Given
@@ -27,10 +27,10 @@ _DEMOS = {
 def start(
     file: Documents | None = None,
     *,
-    output: Folder,
-    answers: Path | None = None,
-    demo: bool = False,
-    yes: bool = False,
+    output: Annotated[Folder, Help("New folder for release, pages and answers.")],
+    answers: Annotated[Path | None, Help("Answers of an earlier run (answers.json).")] = None,
+    demo: Annotated[bool, Help("Use packaged texts, or answers that are made up.")] = False,
+    yes: Annotated[bool, Help("Take every proposal; what has none must be given.")] = False,
     json: Json = False,
     asked: Annotated[Given, Parameter(name="*")] = Given(),
     reading: AsRead = Reading(),
@@ -38,12 +38,6 @@ def start(
     """A guided path: look, choose, release, page.
 
     What is not given is asked at a terminal. It recommends a summary first.
-
-    Args:
-        output: New folder for release, pages and answers.
-        answers: Answers of an earlier run (answers.json).
-        demo: Use packaged texts, or answers that are made up.
-        yes: Take every proposal; what has none must be given.
     """
     from publius.files.folders import check_new_folder, make_parents
     from publius.start import questions, steps
@@ -69,11 +63,8 @@ def start(
     complete = questions.filled(known, columns, ask, likely)
     make_parents(target.parent)
     made_here = console.watched(steps.run, complete, target, say, reading)
-    if json:
-        places = ("release", "page", "recipients", "evaluation")
-        console.as_json(
-            {name: None if getattr(made_here, name) is None else str(getattr(made_here, name)) for name in places}
-        )
+    places = {name: None if place is None else str(place) for name, place in vars(made_here).items()}
+    console.answer(places, json=json)
 
 
 def _ask(question: Question) -> str:

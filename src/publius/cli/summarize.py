@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from publius.cli import console
-from publius.cli.parsing import AsRead, ByAuthors, Documents, Folder, Json, More, files_of
-from publius.errors import UsageError
+from publius.cli.console import Table
+from publius.cli.parsing import AsRead, ByAuthors, Documents, Folder, Help, Json, More, files_of
+from publius.errors import UsageError, how_many
 from publius.settings import People, Reading
 
 if TYPE_CHECKING:
@@ -21,44 +23,28 @@ _ROWS = 5
 def summarize(
     file: Documents | None = None,
     *more: More,
-    classifier: str | None = None,
-    by: tuple[str, ...] = (),
-    epsilon: str = "1",
-    output: Folder | None = None,
-    documents_per_author: int = 1,
-    compare: str | None = None,
-    ask: str | None = None,
-    statements_per_author: int = 3,
-    share: str | None = None,
-    synthetic: int | None = None,
-    accuracy: bool = False,
-    estimate: bool = False,
-    force: bool = False,
-    ledger: str | None = None,
-    workers: int | None = None,
+    classifier: Annotated[str | None, Help("Stored, or python:MODULE:NAME. Default: subjects.")] = None,
+    by: Annotated[tuple[str, ...], Help("Groups: FIELD=A,B or FIELD=@FILE; repeatable.")] = (),
+    epsilon: Annotated[str, Help("Of each author, for the whole summary.")] = "1",
+    output: Annotated[Folder | None, Help("New folder for the summary.")] = None,
+    documents_per_author: Annotated[int, Help("How many of an author count.")] = 1,
+    compare: Annotated[str | None, Help("Earlier summary, or file of public texts.")] = None,
+    ask: Annotated[str | None, Help("Statements, @FILE: how many authors wrote so.")] = None,
+    statements_per_author: Annotated[int, Help("How many an author counts for.")] = 3,
+    share: Annotated[str | None, Help("Of epsilon: totals=0.2,topics=0.5,subjects=0.3.")] = None,
+    synthetic: Annotated[int | None, Help("Made-up rows. Default: as counted, to 10,000.")] = None,
+    accuracy: Annotated[bool, Help("Only say how large a count shows; reads nothing.")] = False,
+    estimate: Annotated[bool, Help("Only say time and memory, by a sample.")] = False,
+    force: Annotated[bool, Help("Draw though every count would be noise.")] = False,
+    ledger: Annotated[str | None, Help("Charge each author's account in this ledger.")] = None,
+    workers: Annotated[int | None, Help("Processes. Default: one per CPU.")] = None,
     json: Json = False,
     reading: AsRead = Reading(),
     people: ByAuthors = People(),
 ) -> None:
-    """Release what a collection says: counts, each author protected.
+    """Release what a collection says: counts, each author protected."""
+    import msgspec
 
-    Args:
-        classifier: Stored, or python:MODULE:NAME. Default: subjects.
-        by: Groups: FIELD=A,B or FIELD=@FILE; repeatable.
-        epsilon: Of each author, for the whole summary.
-        output: New folder for the summary.
-        documents_per_author: How many of an author count.
-        compare: Earlier summary, or file of public texts.
-        ask: Statements, @FILE: how many authors wrote so.
-        statements_per_author: How many an author counts for.
-        share: Of epsilon: totals=0.2,topics=0.5,subjects=0.3.
-        synthetic: Made-up rows. Default: as counted, to 10,000.
-        accuracy: Only say how large a count shows; reads nothing.
-        estimate: Only say time and memory, by a sample.
-        force: Draw though every count would be noise.
-        ledger: Charge each author's account in this ledger.
-        workers: Processes. Default: one per CPU.
-    """
     from publius.files.value_list import value_list
     from publius.summaries.summary import Summary, check_authors
 
@@ -104,64 +90,52 @@ def summarize(
         summarize_corpus, corpus, summary, Path(output), compare=compare, reading=reading, synthetic=synthetic,
         force=force, ledger=None if ledger is None else Ledger(ledger), workers=workers,
     )  # fmt: skip
-    _print(found, output, json=json)
+    if found.left_out:
+        console.note(f"{found.left_out:,} documents name no author and count nowhere.")
+    for name, count in found.undeclared.items():
+        console.note(f"{count:,} documents have an undeclared {name} and count as other.")
+    tables = ("groups", "topics", "subjects", "statements") if found.told is not None else ()
+    record = msgspec.to_builtins(found.manifest) | {name: getattr(found.told, name) for name in tables}
+    record |= {"folder": output, "left_out": found.left_out}
+    console.answer(record, *_shown(found, output), json=json)
 
 
 def _say_accuracy(summary: Summary, *, json: bool) -> None:
     from publius.summaries.summary import expected
 
     found = expected(summary)
-    if json:
-        console.as_json({"epsilon": float(summary.epsilon), "tables": [asdict(each) for each in found]})
-        return
     rows = [(each.table, each.cells, each.epsilon, f"{each.within:,}", each.told) for each in found]
-    console.table(("table", "counts", "epsilon", "95 % within", "sure to show from"), rows)
-    console.say(
-        f"Each author moves at most {summary.documents_per_author} "
-        f"{'document' if summary.documents_per_author == 1 else 'documents'}; smaller counts may show, too. Nothing was read."
-    )
+    console.answer(
+        {"epsilon": float(summary.epsilon), "tables": [asdict(each) for each in found]},
+        Table(("table", "counts", "epsilon", "95 % within", "sure to show from"), rows),
+        f"Each author moves at most {how_many(summary.documents_per_author, 'document')}; smaller counts may show, too. "
+        "Nothing was read.", json=json,
+    )  # fmt: skip
 
 
-def _print(found: Result, output: str, *, json: bool) -> None:
+def _shown(found: Result, output: str) -> Iterator[str]:
     from publius.privacy.promise import meaning
 
-    manifest, told = found.manifest, found.told
-    if found.left_out:
-        console.note(f"{found.left_out:,} documents name no author and count nowhere.")
-    for name, count in found.undeclared.items():
-        console.note(f"{count:,} documents have an undeclared {name} and count as other.")
-    if json:
-        import msgspec
+    if found.manifest.warning:
+        yield found.manifest.warning
+    if found.told is not None:
+        yield from _largest(found.told)
+    yield meaning(found.manifest)
+    yield f"Summary of {found.manifest.authors:,} authors: {output}. Read {output}/release.html"
 
-        rows: dict[str, Any] = {}
-        if told is not None:
-            rows = {name: getattr(told, name) for name in ("groups", "topics", "subjects", "statements")}
-        console.as_json({**msgspec.to_builtins(manifest), **rows, "folder": output, "left_out": found.left_out})
+
+def _largest(told: Any) -> Iterator[str]:
+    """The largest statements, topics or subjects: at most five lines."""
+    kinds = (("statement", told.statements), ("topic", told.topics), ("subject", told.subjects))
+    name, ranked = next((each for each in kinds if each[1]), ("", ()))
+    if not ranked:
+        yield "Noise hides every count of a subject: none is listed."
         return
-    if manifest.warning:
-        console.say(manifest.warning)
-    if told is not None:
-        _lists(told)
-    console.say(meaning(manifest))
-    console.say(f"Summary of {manifest.authors:,} authors: {output}. Read {output}/release.html")
-
-
-def _lists(told: Any) -> None:
-    """The largest subjects, topics or statements: at most five lines."""
-    name, ranked = "subject", told.subjects
-    if told.statements:
-        name, ranked = "statement", told.statements
-    elif told.topics or not ranked:
-        name, ranked = "topic", told.topics or ranked
-    counted = "authors" if told.statements else "documents"
-    key = "statement" if told.statements else "words"
+    key, counted = ("statement", "authors") if name == "statement" else ("words", "documents")
     first = sorted(ranked, key=lambda row: -row[counted])[:_ROWS]
-    if not first:
-        console.say("Noise hides every count of a subject: none is listed.")
-        return
     most = max(row["high"] for row in first) or 1
     for row in first:
         limits = f"{row['low']:,} to {row['high']:,}"
-        console.say(f"{console.bar(row[counted] / most, 12)} {limits:>16}  {row[key][:44]}")
+        yield f"{console.bar(row[counted] / most, 12)} {limits:>16}  {row[key][:44]}"
     left = f", {len(ranked) - len(first)} more in the folder" if len(ranked) > len(first) else ""
-    console.say(f"{counted.capitalize()} by {name}, 95 % limits{left}.")
+    yield f"{counted.capitalize()} by {name}, 95 % limits{left}."

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, final
 
 import numpy as np
@@ -141,13 +140,10 @@ class Lifted(Mechanism):
 
     def protect(self, texts: Sequence[str], rows: Sequence[int], key: RunKey) -> Protected:
         """See `Mechanism.protect`; a document without any word is released as N public words."""
-        keep = self.between if self.ordered else "none"
-        plain = not self.ordered and self.encoding.unknown != "keep"
-        read = (
-            words_of_all(texts, self.vocabulary, self.encoding)
-            if plain
-            else [words_of(text, self.vocabulary, self.encoding, keep) for text in texts]
-        )
+        if self.ordered:
+            read = [words_of(text, self.vocabulary, self.encoding, self.between) for text in texts]
+        else:
+            read = words_of_all(texts, self.vocabulary, self.encoding)
         pads = RunKey(key.derive("pads"), seeded_run=key.seeded_run)
         ready = [self._places(one, row, pads) for one, row in zip(read, rows, strict=True)]
         words = [places if self.ordered else np.sort(places) for places, _ in ready]
@@ -156,7 +152,7 @@ class Lifted(Mechanism):
             part = slice(start, start + size)
             drawn += self.kernel.draw(words[part], [key.rng(str(row)) for row in rows[part]])
         tally = Tally(*(sum(getattr(one, name) for one in read) for name in ("seen", "unknown", "padding")))
-        if plain and drawn:
+        if drawn and not self.ordered and self.encoding.unknown != "keep":
             return Protected([Outcome(None, bag) for bag in bags_at(self.vocabulary, np.stack(drawn))], tally)
         each = zip(read, drawn, ready, strict=True)
         return Protected([self._outcome(one, out, known) for one, out, (_, known) in each], tally)
@@ -187,10 +183,6 @@ class Lifted(Mechanism):
             protected = [next(rest) if has else str(w) for w, has in zip(read.words, known, strict=True)]
         return Outcome(None, Bag(protected), _interleaved(protected, read.between) if self.ordered else None)
 
-    @cached_property
-    def _pads(self) -> IndexArray:
-        return pad_places(self.vocabulary, self.encoding.stop_words)
-
     def distance(self, a: str, b: str) -> float:
         """The distance of two texts as N words each that the guarantee is stated in, rounded up.
 
@@ -220,8 +212,7 @@ class Lifted(Mechanism):
         total = word_by_word_distance(own[0][:both], own[1][:both], self.vocabulary, self.kernel.metric)
         rest = word_indices(max(own, key=len)[both:], self.vocabulary)
         if len(rest):
-            far = self.kernel.metric.pairwise(self._vectors(rest), self._vectors(self._pads)).max(axis=1)
-            total = total_exponent([total, *(far * (1 + 1e-9)).tolist()])
+            total = total_exponent([total, *(self._to_pads(rest) * (1 + 1e-9)).tolist()])
         return total
 
     def _filled_distance(self, a: Encoded, b: Encoded) -> float:
@@ -233,17 +224,20 @@ class Lifted(Mechanism):
         from publius.distances.solver import optimal_flow
 
         (left, supply), (right, demand) = self._points(a), self._points(b)
-        metric = self.kernel.metric
-        pads = self._vectors(self._pads)
         costs = np.zeros((len(supply), len(demand)))
-        costs[: len(left), : len(right)] = metric.pairwise(self._vectors(left), self._vectors(right))
+        costs[: len(left), : len(right)] = self.kernel.metric.pairwise(self._vectors(left), self._vectors(right))
         if len(demand) > len(right):
-            costs[: len(left), -1] = metric.pairwise(self._vectors(left), pads).max(axis=1)
+            costs[: len(left), -1] = self._to_pads(left)
         if len(supply) > len(left):
-            costs[-1, : len(right)] = metric.pairwise(self._vectors(right), pads).max(axis=1)
+            costs[-1, : len(right)] = self._to_pads(right)
         flow = optimal_flow(costs, supply, demand)
         dimension = self.vocabulary.dimension
         return Transport(flow, costs[flow.rows, flow.columns], self.length, dimension).distance_upper
+
+    def _to_pads(self, places: IndexArray) -> Float64Array:
+        """How far the farthest word that may be drawn as a pad is from each."""
+        pads = pad_places(self.vocabulary, self.encoding.stop_words)
+        return np.asarray(self.kernel.metric.pairwise(self._vectors(places), self._vectors(pads)).max(axis=1))
 
     def _vectors(self, places: IndexArray) -> Float64Array:
         return np.asarray(self.vocabulary.vectors[places], np.float64)

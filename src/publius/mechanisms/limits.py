@@ -8,6 +8,7 @@ P(X <= r), P(X >= r) is below alpha / 2; by Bonferroni over the labels all limit
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -49,25 +50,20 @@ def _limits(r: int, n: int, p: float, q: float, tail: float) -> tuple[int, int]:
     if excluded(guess):  # the estimate was cut at 0 or n: nothing nearer is possible
         return guess, guess
     deviation = math.sqrt(guess * p * (1 - p) + (n - guess) * q * (1 - q)) / (p - q)
-    far, step = math.ceil(-float(ndtri(tail)) * deviation), 1 + int(deviation / 16)
-    return _edge(guess, 0, far, step, excluded), _edge(guess, n, far, step, excluded)
+    far = math.ceil(-float(ndtri(tail)) * deviation)
+    below = _reach(guess, far, lambda steps: excluded(guess - steps))
+    return guess - below, guess + _reach(n - guess, far, lambda steps: excluded(guess + steps))
 
 
-def _edge(inside: int, end: int, far: int, step: int, excluded: Callable[[int], bool]) -> int:
-    """The last count from ``inside`` towards ``end`` that is not excluded: about ``far`` away, by doubling and halving."""
-    way, length = (1, end - inside) if end > inside else (-1, inside - end)
-    good, bad, at = 0, length + 1, min(far, length)
-    while bad - good > 1:
-        if excluded(inside + way * at):
-            bad = at
-            at = max(at - step, (good + bad) // 2) if good else max(at - step, 0)
-        else:
-            good = at
-            at = min(at + step, (good + bad) // 2) if bad <= length else min(at + step, length)
-        step *= 2
-        if at in (good, bad):
-            at = (good + bad) // 2
-    return inside + way * good
+def _reach(most: int, far: int, excluded: Callable[[int], bool]) -> int:
+    """The most steps, of ``most``, that end at what is not excluded: about ``far``, by doubling and halving."""
+    far, width = min(far, most), 1 + far // 64
+    low, high = max(0, far - width), min(most + 1, far + width)
+    while low and excluded(low):
+        low, high, width = max(0, low - 2 * width), low, 2 * width
+    while high <= most and not excluded(high):
+        low, high, width = high, min(most + 1, high + 2 * width), 2 * width
+    return low + bisect_left(range(low + 1, high), True, key=excluded)
 
 
 def _tail(r: int, t: int, n: int, p: float, q: float, *, upper: bool) -> float:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Literal, NamedTuple, final
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from publius.errors import PolicyError
 from publius.noise.randomness import RunKey
@@ -37,9 +36,7 @@ class Outcome(NamedTuple):
     words: tuple[str, ...] | None = None
 
 
-@final
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """Words met in a batch, for the curator: looked up, unknown to the vocabulary, filled up."""
 
     seen: int = 0
@@ -47,9 +44,7 @@ class Tally:
     padding: int = 0
 
 
-@final
-@dataclass(frozen=True)
-class Protected:
+class Protected(NamedTuple):
     """The outcomes of a batch of documents, in order, and what was met on the way."""
 
     outcomes: Sequence[Outcome]

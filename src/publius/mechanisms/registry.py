@@ -1,45 +1,76 @@
-"""Kernels by name: Publius's own, and any class that can be imported. To add one, import it and name it in `KERNELS`."""
+"""Kernels by name: Publius's own, and any class that can be imported. To add one, name its place in `_PLACES`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, get_args, get_origin
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, Final, get_args
 
 from publius.distances.metrics import metric_asked
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import UsageError
-from publius.files.user_code import PYTHON, is_foreign
-from publius.mechanisms import outside
+from publius.errors import PolicyError, PubliusError, UsageError, place_of
+from publius.files.user_code import PYTHON, is_foreign, object_at
 from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.kernels.exponential import Exponential, TruncatedExponential
-from publius.mechanisms.kernels.laplace import Laplace
-from publius.mechanisms.kernels.mahalanobis import Mahalanobis
-from publius.mechanisms.kernels.projected import ProjectedExponential, ProjectedLaplace
-from publius.mechanisms.kernels.tight import Tight
-from publius.mechanisms.kernels.vickrey import Vickrey
-from publius.option import declared
+from publius.option import Settings, declared
+from publius.privacy.guarantee import Guarantee
 from publius.settings import EUCLIDEAN
 
-KERNELS: Final[dict[str, type[Kernel]]] = {
-    kind.name: kind
-    for kind in (
-        Laplace, Exponential, Tight, ProjectedLaplace, ProjectedExponential, TruncatedExponential, Mahalanobis, Vickrey,
-    )
+_PLACES: Final = {
+    "laplace": "laplace:Laplace", "exponential": "exponential:Exponential", "tight": "tight:Tight",
+    "projected-laplace": "projected:ProjectedLaplace", "projected-exponential": "projected:ProjectedExponential",
+    "truncated-exponential": "exponential:TruncatedExponential", "mahalanobis": "mahalanobis:Mahalanobis",
+    "vickrey": "vickrey:Vickrey",
 }  # fmt: skip
 
 
-def kernel_class(name: str) -> type[Kernel]:
-    """The class called ``name`` or at python:MODULE:CLASS; `UsageError` with the names where there is none."""
-    if name.startswith(PYTHON):
-        found = outside.imported(name)
-        if found.name in KERNELS and is_foreign(found):
-            raise UsageError(f"{name} is named {found.name!r}, which is a mechanism of Publius: give it another name")
+class _Kernels(Mapping[str, type[Kernel]]):
+    """Those of Publius by name, each imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> type[Kernel]:
+        module, _, kind = _PLACES[name].partition(":")
+        found: type[Kernel] = getattr(import_module(f"publius.mechanisms.kernels.{module}"), kind)
         return found
-    if name not in KERNELS:
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PLACES)
+
+    def __len__(self) -> int:
+        return len(_PLACES)
+
+
+KERNELS: Final[Mapping[str, type[Kernel]]] = _Kernels()
+
+
+def kernel_class(name: str) -> type[Kernel]:
+    """The class called ``name`` or at python:MODULE:CLASS, which is imported: that runs its code.
+
+    `UsageError` with the names where there is none, `PolicyError` with what a class from outside lacks.
+    """
+    if name in KERNELS:
+        return KERNELS[name]
+    if not name.startswith(PYTHON):
         raise UsageError(
             f"no mechanism is called {name!r:.40}: choose one of {', '.join(KERNELS)}, or python:MODULE:CLASS"
         )
-    return KERNELS[name]
+    found = object_at(name)
+    if not (isinstance(found, type) and issubclass(found, Kernel)):
+        raise PolicyError(f"{name} is no mechanism on words: derive the class from publius.Kernel")
+    if inspect.isabstract(found):
+        raise PolicyError(f"{name} does not define {', '.join(sorted(found.__abstractmethods__))}")
+    if not isinstance(getattr(found, "name", None), str):
+        raise PolicyError(f"{name} has no name: give the class a name, as a text")
+    if found.name in KERNELS and is_foreign(found):
+        raise UsageError(f"{name} is named {found.name!r}, which is a mechanism of Publius: give it another name")
+    if not issubclass(found.Parameters, Settings):
+        raise PolicyError(f"{name} declares Parameters that do not derive from publius.option.Settings")
+    for method in ("draw", "randomize", "indices", "bag"):
+        if getattr(found, method) is not getattr(Kernel, method):
+            raise PolicyError(f"{name} replaces {method}, which is Publius's: define noise and apply only")
+    if "threads" not in inspect.signature(found.apply).parameters:
+        raise PolicyError(f"{name}: apply needs the parameters words, noise and threads=1")
+    return found
 
 
 def make_kernel(
@@ -49,21 +80,40 @@ def make_kernel(
     """The kernel called ``name`` on public vectors, at ``epsilon`` per unit of ``metric``.
 
     ``parameters`` are those that it declares. `UsageError` for what does not exist, `PolicyError` where it cannot state
-    a guarantee.
+    a guarantee; whether what one from outside states is true is a question for ``publius audit`` and for a proof.
 
     >>> import publius
     >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
     >>> publius.make_kernel("exponential", toy, epsilon=2.0).guarantee.map(0.5)
     1.0
     """
-    kind = kernel_class(name)
-    kind.parameters_from(parameters or {})
-    given: dict[str, Any] = {"epsilon": epsilon, **(parameters or {})}
+    kind, given = kernel_class(name), dict(parameters or {})
+    kind.parameters_from(given)
     if kind.metrics:
         given["metric"] = metric_asked(metric)
     elif metric != EUCLIDEAN:
         raise UsageError(f"the mechanism {name} has a metric of its own: leave out --metric")
-    return outside.made(kind, embeddings, given)
+    failing = "be made"
+    try:
+        made = kind(embeddings, epsilon=epsilon, **given)
+        failing = "state its guarantee"
+        promised: Any = made.guarantee
+    except PubliusError:
+        raise
+    except Exception as error:  # another package's bug is told as such
+        raise PolicyError(f"the mechanism {kind.name} cannot {failing}: it raised {place_of(error)}") from error
+    reason = None
+    if not isinstance(promised, Guarantee):
+        reason = f"it gives a {type(promised).__name__}, not a publius.Guarantee"
+    elif promised.size is not None:
+        reason = "it is that of a bag, not that of a single word"
+    elif promised.metric != made.metric.name:
+        reason = f"it is in the metric {promised.metric!r}, and the mechanism's is {made.metric.name!r}"
+    elif not promised.epsilon <= made.epsilon * (1 + 2**-51):
+        reason = f"epsilon is {promised.epsilon!r}, more than the {made.epsilon!r} asked for"
+    if reason is not None:
+        raise PolicyError(f"the mechanism {kind.name} cannot state its guarantee: {reason}")
+    return made
 
 
 def parse_set(kind: type[Kernel], asked: Iterable[str]) -> dict[str, Any]:
@@ -80,13 +130,9 @@ def parse_set(kind: type[Kernel], asked: Iterable[str]) -> dict[str, Any]:
 
 
 def _value(kind: Any, text: str, name: str) -> Any:
-    kinds = get_args(kind) if get_origin(kind) is not None else (kind,)
-    for each in (int, float):
-        if each in kinds:
-            try:
+    kinds = get_args(kind) or (kind,)  # of a union its members, of a literal its values
+    for each in (int, float, str):
+        if any(one is each or isinstance(one, each) for one in kinds):
+            with suppress(ValueError):
                 return each(text)
-            except ValueError:
-                continue
-    if str in kinds or any(isinstance(each, str) for each in kinds):
-        return text
     raise UsageError(f"--set {name} is no value that it takes: {text!r:.40}")

@@ -1,26 +1,35 @@
-"""The effect of a mechanism on one public word: likely outputs, staying, effective support.
+"""What a mechanism does to public words: the outputs of one, how many of the frequent ones stay, what a setting comes to.
 
-Exact where output probabilities are available, simulated with an interval where not. Words given here are public
-examples; nothing of a document is looked at.
+Exact where output probabilities are available, simulated where not. Nothing of a document is looked at.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, final
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.errors import UsageError
+from publius.embeddings.embeddings import Embeddings
+from publius.errors import PolicyError, UsageError
+from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.kernel import AbstractExact, Kernel
-from publius.noise.randomness import Generator, system_rng
+from publius.mechanisms.lifted import Lifted
+from publius.noise.randomness import Generator, seeded_rng, system_rng
+from publius.privacy.bounds import displacement_quantile, lower_bound_after_nearest, paper_bound_refuted
+from publius.statistics import Interval, clopper_pearson
 
+WORDS = 400
 DRAWS = 20_000
 REMAINDER = 0.01  # the effective support leaves out at most this probability
-_CONFIDENCE = 0.99
+_LEVEL = 0.01  # of an interval of what was drawn
 _BLOCK_DRAWS = 4096
 _ROWS = 16
+_LARGEST = 1e4
 
 
 @final
@@ -63,8 +72,7 @@ class WordOutcomes:
         """As ``publius explain --word --json`` prints it: an interval where it was drawn."""
         exact = self.draws is None
         left_out = ("stay_low", "stay_high") if exact else ()
-        facts = {name: value for name, value in vars(self).items() if name not in left_out}
-        return {**facts, "exact": exact, "outputs": [vars(output) for output in self.outputs]}
+        return {**{name: value for name, value in asdict(self).items() if name not in left_out}, "exact": exact}
 
 
 def outcomes(
@@ -95,25 +103,21 @@ def outcomes(
     far[reached] = mechanism.metric.pairwise(embeddings.vectors[[index]], embeddings.vectors[reached])[0]
     support = min(1 + int(np.searchsorted(np.cumsum(row[order]), 1 - REMAINDER)), len(reached))
     stay = float(row[index])
-    low, high = (stay, stay) if exact else binomial_interval(round(stay * draws), draws)
-    likely = [LikelyWord(embeddings.word(i), float(row[i]), float(far[i])) for i in reached[:count].tolist()]
-    drawn = None if exact else draws
-    return WordOutcomes(embeddings.word(index), stay, low, high, support, float(row @ far), tuple(likely), drawn)
+    near = Interval(stay, stay, stay) if exact else clopper_pearson(round(stay * draws), draws, _LEVEL)
+    likely = (LikelyWord(embeddings.word(i), float(row[i]), float(far[i])) for i in reached[:count].tolist())
+    return WordOutcomes(
+        embeddings.word(index),
+        stay,
+        near.low,
+        near.high,
+        support,
+        float(row @ far),
+        (*likely,),
+        None if exact else draws,
+    )
 
 
-def binomial_interval(successes: int, trials: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
-    """The Clopper-Pearson interval of a probability."""
-    from scipy.special import betaincinv  # beta.ppf, without an import of 0.7 s
-
-    tail = (1 - confidence) / 2
-    low = betaincinv(successes, trials - successes + 1, tail) if successes else 0.0
-    high = betaincinv(successes + 1, trials - successes, 1 - tail) if successes < trials else 1.0
-    return float(low), float(high)
-
-
-@final
-@dataclass(frozen=True)
-class Distortion:
+class Distortion(NamedTuple):
     """The average effect of a mechanism on a list of public words.
 
     Attributes:
@@ -145,3 +149,69 @@ def distortion(mechanism: Kernel, words: IndexArray, *, draws: int = 20, rng: Ge
         stayed += len(block) - len(moved)
         moved_by += float(metric.paired(vectors[block[moved]], vectors[found[moved]]).sum())
     return Distortion(stayed / len(repeated), moved_by / len(repeated))
+
+
+def setting(mechanism: Lifted) -> dict[str, Any]:
+    """The certificate and what it does to public words: constants, pairs, share unchanged, utility."""
+    kernel, facts = mechanism.kernel, mechanism.facts()
+    found = of_frequent_words(kernel)
+    n = kernel.utility_dimension
+    utility = None
+    if n is not None:
+        near = displacement_quantile(kernel.epsilon, mechanism.length, n, 0.5)
+        at = kernel.epsilon, mechanism.length, n, 2 * near
+        utility = {
+            "distance": 2 * near,
+            "probability": lower_bound_after_nearest(*at),
+            "paper_refuted": paper_bound_refuted(*at),
+        }
+    worst = None
+    if isinstance(kernel, AbstractFinite):
+        worst = [kernel.embeddings.word(place) for place in kernel.constant.worst]
+    kept = ("mechanism epsilon delta length metric evidence exponent_per_distance nearest_pair typical_pair").split()
+    return {
+        **{name: facts[name] for name in kept}, "parameters": facts["mechanism_parameters"], "worst_pair": worst,
+        **found._asdict(), "utility": utility,
+    }  # fmt: skip
+
+
+def of_frequent_words(kernel: Kernel) -> Distortion:
+    """What a mechanism does to frequent public words; its noise is seeded, nothing is released."""
+    return distortion(kernel, frequent_words(kernel.embeddings), draws=5, rng=seeded_rng(1))
+
+
+def epsilon_for(make: Callable[[float], Kernel], unchanged: float) -> tuple[float, float]:
+    """The epsilon at which a mechanism keeps the share ``unchanged`` of public words, and the share found.
+
+    The words are public and the noise seeded, nothing is released. `UsageError` where no epsilon up to 10,000 does.
+    """
+    from scipy.optimize import brentq
+
+    if not 0 < unchanged < 1:
+        raise UsageError(f"--unchanged is a share between 0 and 1, not {unchanged!r}")
+
+    @cache
+    def share(epsilon: float) -> float:
+        try:
+            kernel = make(epsilon)
+        except PolicyError:  # tight constraints do not exist at small epsilons
+            return 0.0
+        return distortion(kernel, frequent_words(kernel.embeddings), rng=seeded_rng(1)).unchanged
+
+    low = high = 1.0
+    while share(high) < unchanged:
+        low, high = high, high * 2
+        if high > _LARGEST:
+            raise UsageError(f"no epsilon up to {_LARGEST:,.0f} leaves {unchanged:.0%} of words unchanged")
+    while low > 1e-3 and share(low) > unchanged:
+        low, high = low / 2, low
+    if share(low) < unchanged:
+        place = brentq(lambda at: share(math.exp(at)) - unchanged, math.log(low), math.log(high), xtol=1e-4)
+        low = math.exp(float(place))
+    return low, share(low)
+
+
+def frequent_words(embeddings: Embeddings) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The first plain words of a vocabulary, which mostly stand in order of frequency."""
+    plain = [place for place, word in enumerate(embeddings.vocabulary[: 4 * WORDS]) if word.isalpha() and len(word) > 2]
+    return np.array(plain[:WORDS] or range(min(WORDS, embeddings.size)), np.int64)

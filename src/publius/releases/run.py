@@ -289,11 +289,10 @@ def _finished(
     leaving: Leaving,
 ) -> Result:  # fmt: skip
     """The public files from the pieces, the debit and the folder's place."""
-    from publius.mechanisms.explained import of_frequent_words
-    from publius.mechanisms.lifted import Lifted
+    if mechanism.kind == "words" and draft.noted:
+        from publius.mechanisms.word_outcomes import of_frequent_words
 
-    if isinstance(mechanism, Lifted) and draft.noted:
-        unchanged = of_frequent_words(mechanism.kernel).unchanged
+        unchanged = of_frequent_words(mechanism.kernel).unchanged  # type: ignore[attr-defined]
         manifest = msgspec.structs.replace(manifest, unchanged=min(max(unchanged, 0.0), 1.0))
     warned = () if manifest.warning is None else ("warning",)
     with stage("writing"):

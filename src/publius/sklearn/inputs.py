@@ -79,13 +79,11 @@ def checked_counts(estimator: Any, X: Any, *, reset: bool) -> Any:
 def column_names(estimator: Any, width: int, embeddings: Embeddings) -> list[str]:
     """The words of the columns of a matrix; see `BagPrivatizer.feature_names`."""
     names = estimator.feature_names
-    if isinstance(names, str) and names != VOCABULARY:
-        raise UsageError(f"feature_names is a list of words, or {VOCABULARY!r}")
     if names is None:
-        names = getattr(estimator, "feature_names_in_", None)
-    if (names is None and width == embeddings.size) or (isinstance(names, str) and width <= embeddings.size):
+        names = getattr(estimator, "feature_names_in_", VOCABULARY if width == embeddings.size else None)
+    if isinstance(names, str) and names == VOCABULARY:
         names = embeddings.vocabulary[:width]
-    if names is None or len(names) != width or isinstance(names, str):
+    if names is None or isinstance(names, str) or len(names) != width:
         raise UsageError(
             f"the matrix has {width:,} columns and it is not said which words they are: give "
             "feature_names=vectorizer.get_feature_names_out(), of a vectorizer that was given a public vocabulary"
@@ -100,8 +98,7 @@ def texts_of_counts(counts: Any, names: Sequence[str], embeddings: Embeddings, l
     """
     known = [name in embeddings for name in names]
     keys = [(not k, hashlib.sha256(name.encode()).digest()) for k, name in zip(known, names, strict=True)]
-    order = np.empty(len(names), np.int64)
-    order[sorted(range(len(names)), key=keys.__getitem__)] = np.arange(len(names))
+    order = np.argsort(sorted(range(len(names)), key=keys.__getitem__))
     words = [name if k else UNKNOWN for k, name in zip(known, names, strict=True)]
     texts = []
     for row in range(counts.shape[0]):

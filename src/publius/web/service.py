@@ -8,11 +8,10 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from publius.errors import UsageError
-from publius.mechanisms.explained import setting
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.mechanism import Mechanism, Outcome, check_release
 from publius.mechanisms.randomized_response import RandomizedResponse
-from publius.mechanisms.word_outcomes import outcomes
+from publius.mechanisms.word_outcomes import outcomes, setting
 from publius.noise.randomness import RunKey
 from publius.settings import ENGLISH, EUCLIDEAN, SafePolicy
 from publius.web.state import State

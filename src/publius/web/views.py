@@ -17,12 +17,11 @@ import numpy as np
 from publius.distances.earth_mover import transport_plan
 from publius.errors import PolicyError, PubliusError, UsageError
 from publius.files.value_list import value_list
-from publius.mechanisms.explained import words_of as frequent_words
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.lifted import NEAR, TYPICAL, Lifted
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.registry import KERNELS
-from publius.mechanisms.word_outcomes import distortion, outcomes
+from publius.mechanisms.word_outcomes import distortion, frequent_words, outcomes
 from publius.noise.randomness import seeded_rng, system_rng
 from publius.pages.page import PAGE
 from publius.privacy.promise import factor_text, meaning

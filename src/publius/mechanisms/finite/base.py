@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from functools import cached_property, partial
 from typing import Any, ClassVar, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import AbstractMetric, Distances, check_laws, ground_metric, is_own
+from publius.distances.metrics import AbstractMetric, Distances, check_laws, is_own
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import DataError, PolicyError, UsageError
+from publius.errors import DataError, PolicyError
 from publius.mechanisms.finite import sampler
 from publius.mechanisms.finite.certificate import sweep
 from publius.mechanisms.finite.certificate.exact import Constant
-from publius.mechanisms.finite.stored_certificates import cached
-from publius.mechanisms.finite.word_weights import Shape
+from publius.mechanisms.finite.word_weights import Shape, uniform
 from publius.mechanisms.kernel import AbstractExact
-from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import STATED, Evidence, Guarantee
 from publius.settings import EUCLIDEAN
-
-_CACHED_FROM_WORDS = 2000  # smaller vocabularies are certified at once
 
 
 class AbstractFinite(AbstractExact):
@@ -41,42 +36,29 @@ class AbstractFinite(AbstractExact):
 
     @final
     def __init__(
-        self, embeddings: Embeddings, *, epsilon: float | None = None, scale: float | None = None,
-        metric: str | AbstractMetric | Distances = EUCLIDEAN, **parameters: Any,
+        self, embeddings: Embeddings, *, epsilon: float, metric: str | AbstractMetric | Distances = EUCLIDEAN,
+        **parameters: Any,
     ) -> None:  # fmt: skip
-        """Take the public ``embeddings``, what `Parameters` declares, and ``epsilon``, or ``scale`` s to certify.
-
-        Both are checked against each other.
-        """
-        at = epsilon if scale is None else scale
-        if at is None:
-            raise UsageError(f"the mechanism {self.name} needs epsilon or scale")
-        self.chosen = self.parameters_from(parameters)
-        self.embeddings, self.metric = embeddings, ground_metric(metric)
+        """See `Kernel`; the scale is certified for ``epsilon``."""
+        super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
         if is_own(self.metric):
             check_laws(self.metric, embeddings.vectors)
-        self._solved_at = checked_epsilon(at)
-        self.shape, self.constant = self._certified(epsilon, scale)
-        self.epsilon = self.constant.epsilon if epsilon is None else checked_epsilon(epsilon)
+        self.shape, self.constant = self._certified()
+        if not self.constant.epsilon <= self.epsilon:
+            raise PolicyError(f"the certified constant {self.constant.epsilon!r} exceeds epsilon {self.epsilon!r}")
 
-    def _certified(self, epsilon: float | None, scale: float | None) -> tuple[Shape, Constant]:
-        shape = self.shape_of(self.embeddings, self.metric, self.chosen, self._solved_at)
-        return shape, certificate(shape, epsilon, scale)
+    def _certified(self) -> tuple[Shape, Constant]:
+        shape = self._shape()
+        return shape, shape.certified("epsilon", self.epsilon)
 
-    @classmethod
-    @abstractmethod
-    def shape_of(cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Any, scale: float) -> Shape:
-        """The shape on the public ``embeddings`` with the parameters ``chosen``, for ``scale``, uncertified."""
+    def _shape(self) -> Shape:
+        """What is weighed, the same at every scale: all words alike, unless a subclass says more."""
+        return Shape(self.embeddings, self.metric, uniform(self.embeddings))
 
-    @final
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Kernel.parameters`."""
-        return {"scale": self.constant.scale, "epsilon_certified": self.constant.epsilon, **self.choices()}
-
-    def choices(self) -> dict[str, Any]:
-        """The parameters that were chosen, for the manifest."""
-        return dict(vars(self.chosen))
+        return {"scale": self.constant.scale, "epsilon_certified": self.constant.epsilon, **vars(self.chosen)}
 
     @final
     @property
@@ -102,50 +84,33 @@ class AbstractFinite(AbstractExact):
         return self._inverse.draw(self.shape.points.representatives(words), noise, threads=threads)
 
     @cached_property
-    def _rows(self) -> sampler.RowLaw:
-        return self.shape.rows(self.constant.scale)
-
-    @cached_property
     def _inverse(self) -> sampler.Inverse:
-        return sampler.Inverse(self._rows)
+        return sampler.Inverse(self.shape.words, self.constant.scale)
 
     @final
     def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
         """See `AbstractExact.log_probabilities`; a row has V numbers: ask for a few words where V is large."""
         words = np.arange(self.embeddings.size) if words is None else np.asarray(words, np.int64)
-        return self._rows.log_probabilities(self.shape.points.representatives(words))
+        return sampler.log_probabilities(
+            self.shape.words, self.constant.scale, self.shape.points.representatives(words)
+        )
 
     @final
     def pushed(self, distributions: Float64Array) -> Float64Array:
-        """See `AbstractExact.pushed`.
+        """What becomes of input ``distributions``, shape (p, V): their products with the rows, shape (p, V).
 
         Two passes over the vocabulary's pairs for all of them together. Rounding is relative to the whole, about
         1e-10, so improbable outputs are not resolved as in `log_probabilities`.
         """
-        given = np.atleast_2d(np.asarray(distributions, np.float64))
-        if given.shape[1] != self.embeddings.size or not (given >= 0).all():
-            raise DataError(f"a distribution needs {self.embeddings.size} numbers from 0, not shape {given.shape}")
+        given = np.asarray(distributions, np.float64)
+        if given.ndim != 2 or given.shape[1] != self.embeddings.size or not (given >= 0).all():
+            raise DataError(f"distributions have {self.embeddings.size} numbers from 0 each, not shape {given.shape}")
         points, law, scale = self.shape.points, self.shape.law, self.constant.scale
         times = partial(sweep.weighted_sums, law.delta, scale, cap=law.truncation / scale)
         weights = np.stack([points.summed(row) for row in given], axis=1)
         reached = times(weights / times(law.weights)[:, None]).T
-        result = reached[:, points.of_word] * self.shape.weights
-        return np.asarray(result if np.ndim(distributions) == 2 else result[0])
+        return np.asarray(reached[:, points.of_word] * self.shape.weights)
 
     def __getstate__(self) -> dict[str, object]:
         """Without the rows in memory, which depend on the documents: a worker makes its own."""
-        return {name: value for name, value in vars(self).items() if name not in ("_inverse", "_rows")}
-
-
-def certificate(shape: Shape, epsilon: float | None, scale: float | None) -> Constant:
-    """The constant of ``shape``, calibrated to ``epsilon``, certified at ``scale``, or both checked: `PolicyError`."""
-    asked, certify = ("epsilon", shape.calibrate) if scale is None else ("scale", shape.certify)
-    at = checked_epsilon(epsilon if scale is None else scale)  # type: ignore[arg-type]
-    if shape.line is not None or shape.embeddings.size < _CACHED_FROM_WORDS or is_own(shape.metric):
-        constant = certify(at)
-    else:
-        facts = {"embeddings": shape.embeddings.sha256, **shape.facts(), asked: repr(at)}
-        constant = cached(facts, Constant, shape.holds, lambda: certify(at))
-    if epsilon is not None and not constant.epsilon <= checked_epsilon(epsilon):
-        raise PolicyError(f"the certified constant {constant.epsilon!r} exceeds epsilon {epsilon!r}")
-    return constant
+        return {name: value for name, value in vars(self).items() if name != "_inverse"}

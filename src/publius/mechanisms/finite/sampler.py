@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
-from publius.mechanisms.finite.certificate.distances import UNIT, VocabularyDistances
+from publius.mechanisms.finite.certificate.distances import UNIT
+from publius.mechanisms.finite.certificate.exact import Law
 from publius.mechanisms.threads import in_threads, one_blas_thread
 from publius.noise.randomness import Generator
 from publius.noise.tails import deep_uniform
@@ -44,70 +44,48 @@ def fine_uniforms(count: int, rng: Generator) -> Float64Array:
     return deep_uniform(rng, count * UNIFORMS).reshape(count, UNIFORMS)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class RowLaw:
-    """K(x){w} proportional to prior_w exp(-min(s delta(x, w), tau)), over V words.
-
-    Attributes:
-        distances: delta on the words.
-        prior: positive, sum 1, shape (V,).
-        scale: s.
-        truncation: tau, infinite for none.
-    """
-
-    distances: VocabularyDistances
-    prior: Float64Array
-    scale: float
-    truncation: float = math.inf
-
-    def log_probabilities(self, words: IndexArray) -> Float64Array:
-        """Ln K(x){w} for each input, shape (words, V); finite everywhere, in float64, by log-sum-exp."""
-        logs = -np.minimum(self.scale * self.distances.exact(words, slice(None)), self.truncation)
-        logs += np.log(self.prior)
-        top = logs.max(axis=1, keepdims=True)
-        logs -= top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
-        return logs
-
-    def weights(self, words: IndexArray, columns: slice, *, exact: bool = False) -> Float64Array:
-        """Unnormalized probabilities prior_w exp(-min(s delta, tau)), shape (words, columns), the input's own set to 0."""
-        distances = self.distances
-        kernel = distances.exact(words, columns) if exact else distances.fast(words, columns)
-        kernel *= -self.scale
-        np.maximum(kernel, -min(self.truncation, _LARGEST_EXPONENT), out=kernel)
-        np.exp(kernel, out=kernel)
-        kernel *= self.prior[columns]
-        inside = np.flatnonzero((words >= columns.start) & (words < columns.stop))
-        kernel[inside, words[inside] - columns.start] = 0.0
-        return kernel
-
-    @property
-    def doubt(self) -> float:
-        """Bound on the relative difference of a sum of fast weights and of the same sum by differences."""
-        reach = min(self.truncation, _LARGEST_EXPONENT) + 4
-        errors = self.distances.relative_error + self.distances.exact_error
-        return 2 * reach * errors + 16 * math.sqrt(self.distances.size) * UNIT + 64 * UNIT
+def log_probabilities(law: Law, scale: float, words: IndexArray) -> Float64Array:
+    """Ln K(x){w} for each input, shape (words, V); finite everywhere, in float64, by log-sum-exp."""
+    logs = -np.minimum(scale * law.delta.exact(words, slice(None)), law.truncation)
+    logs += np.log(law.weights)
+    top = logs.max(axis=1, keepdims=True)
+    logs -= top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
+    return logs
 
 
 @final
 class Inverse:
-    """Draws from `RowLaw` by two-step inversion, with a table of the first step's sums.
+    """Draws from a law on the words at ``scale`` by two-step inversion, with a table of the first step's sums.
 
     Rows are functions of the public vocabulary, but which words were met depends on the documents, so the table lives in
     memory only and is never pickled.
     """
 
-    def __init__(self, rows: RowLaw) -> None:
-        self._rows = rows
-        size = rows.distances.size
+    def __init__(self, law: Law, scale: float) -> None:
+        self._law, self._scale, self._distances = law, scale, law.delta
+        size = self._distances.size
         self._blocks = -(-size // _BLOCK)
-        self._doubt = rows.doubt + (_BLOCK + self._blocks) * UNIT
+        # Bound on the relative difference of a sum of fast weights and of the same sum by differences.
+        reach = min(law.truncation, _LARGEST_EXPONENT) + 4
+        errors = self._distances.relative_error + self._distances.exact_error
+        self._doubt = 2 * reach * errors + (16 * math.sqrt(size) + 64 + _BLOCK + self._blocks) * UNIT
         self._lock = threading.Lock()
         cells = self._blocks + 1  # the blocks' order, the word itself last before sorting, and sums in that order
         steps = [("sums", "<f8", (cells,)), ("order", "<i2", (cells,)), ("doubtful", "?")]
         kept = np.dtype(steps, align=True)
         self._table = np.empty(max(1024, min(size, TABLE_BYTES // kept.itemsize)), kept)
         self._slots, self._used = np.full(size, -1, np.int64), 0
+
+    def weights(self, words: IndexArray, columns: slice, *, exact: bool = False) -> Float64Array:
+        """Unnormalized probabilities weights_w exp(-min(s delta, tau)), shape (words, columns), the input's own set to 0."""
+        kernel = self._distances.exact(words, columns) if exact else self._distances.fast(words, columns)
+        kernel *= -self._scale
+        np.maximum(kernel, -min(self._law.truncation, _LARGEST_EXPONENT), out=kernel)
+        np.exp(kernel, out=kernel)
+        kernel *= self._law.weights[columns]
+        inside = np.flatnonzero((words >= columns.start) & (words < columns.stop))
+        kernel[inside, words[inside] - columns.start] = 0.0
+        return kernel
 
     def draw(self, words: IndexArray, uniforms: Float64Array, *, threads: int = 1) -> IndexArray:
         """Output words for input ``words``, shape (count,), and ``uniforms``, shape (count, 2)."""
@@ -142,7 +120,7 @@ class Inverse:
         if self._used + len(missing) > len(self._table):
             self._slots[:], self._used = -1, 0
             missing = words
-        step = int(np.clip(2**21 // self._rows.distances.size, 1, 64))
+        step = int(np.clip(2**21 // self._distances.size, 1, 64))
         starts = range(0, len(missing), step)
         for rows in in_threads(lambda start: self._first_step(missing[start : start + step]), starts, threads):
             self._table[self._used : self._used + len(rows)] = rows
@@ -150,11 +128,11 @@ class Inverse:
         self._slots[missing] = np.arange(self._used - len(missing), self._used)
 
     def _first_step(self, words: IndexArray, *, exact: bool = False) -> NDArray[np.void]:
-        size = self._rows.distances.size
-        weights = self._rows.weights(words, slice(0, size), exact=exact)
+        size = self._distances.size
+        weights = self.weights(words, slice(0, size), exact=exact)
         cells = np.empty((len(words), self._blocks + 1))
         np.add.reduceat(weights, np.arange(0, size, _BLOCK), axis=1, out=cells[:, :-1])
-        cells[:, -1] = self._rows.prior[words]
+        cells[:, -1] = self._law.weights[words]
         result = np.zeros(len(words), self._table.dtype)
         result["order"], result["sums"], result["doubtful"] = _ascending(cells, self._doubt)
         return result
@@ -172,13 +150,13 @@ class Inverse:
             weights = np.zeros((len(at), _BLOCK))
             present, starts = np.unique(blocks[at], return_index=True)
             for block, first, last in zip(present.tolist(), starts, [*starts[1:], len(at)], strict=True):
-                part = self._rows.weights(words[at[first:last]], self._columns(block))
+                part = self.weights(words[at[first:last]], self._columns(block))
                 weights[first:last, : part.shape[1]] = part
             found[at], doubtful[at] = self._choose(blocks[at], weights, uniforms[at])
         return found, doubtful
 
     def _columns(self, block: int) -> slice:
-        return slice(block * _BLOCK, min((block + 1) * _BLOCK, self._rows.distances.size))
+        return slice(block * _BLOCK, min((block + 1) * _BLOCK, self._distances.size))
 
     def _choose(
         self, blocks: IndexArray, weights: Float64Array, uniforms: Float64Array
@@ -197,7 +175,7 @@ class Inverse:
         block = int(row["order"][0, place[0]])
         if block == self._blocks:
             return int(word[0])
-        weights = self._rows.weights(word, self._columns(block), exact=True)
+        weights = self.weights(word, self._columns(block), exact=True)
         found, _ = self._choose(np.array([block]), weights, uniforms[1:])
         return int(found[0])
 

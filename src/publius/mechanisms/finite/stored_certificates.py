@@ -30,7 +30,7 @@ def cache_path(facts: Mapping[str, Any]) -> Path:
     return store_root().parent / "certificates" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
 
 
-def cached(
+def stored(
     facts: Mapping[str, Any], kind: type[_Kept], check: Callable[[_Kept], bool], make: Callable[[], _Kept]
 ) -> _Kept:
     """What is stored for ``facts`` if it is of the ``kind`` and passes ``check``, else what is made, and then stored."""

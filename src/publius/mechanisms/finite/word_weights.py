@@ -6,18 +6,21 @@ import hashlib
 import math
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self, final
+from typing import Any, Final, Literal, Self, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.ground import is_line
-from publius.distances.metrics import AbstractMetric, Euclidean
+from publius.distances.metrics import AbstractMetric, Euclidean, is_own
 from publius.embeddings.embeddings import Embeddings
 from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import VocabularyDistances
 from publius.mechanisms.finite.certificate.line import Line
-from publius.mechanisms.finite.sampler import RowLaw
+from publius.mechanisms.finite.stored_certificates import stored
+
+STORED_FROM_WORDS: Final = 2000
+"""Smaller vocabularies are certified at once."""
 
 
 @final
@@ -37,13 +40,9 @@ class DistinctRows:
     def of(cls, vectors: FloatArray) -> Self:
         """The points of ``vectors``, shape (V, n); minus zero equals zero."""
         places: dict[bytes, int] = {}
-        of_word = np.empty(len(vectors), np.int64)
-        for start in range(0, len(vectors), 2**13):
-            for offset, row in enumerate(np.asarray(vectors[start : start + 2**13]) + np.float32(0)):
-                of_word[start + offset] = places.setdefault(row.tobytes(), len(places))
-        first = np.full(len(places), -1, np.int64)
-        first[of_word[::-1]] = np.arange(len(vectors))[::-1]
-        return cls(first, of_word)
+        blocks = (vectors[start : start + 2**13] + np.float32(0) for start in range(0, len(vectors), 2**13))
+        of_word = np.array([places.setdefault(row.tobytes(), len(places)) for block in blocks for row in block])
+        return cls(np.unique(of_word, return_index=True)[1], of_word)
 
     def representatives(self, words: IndexArray) -> IndexArray:
         """For each word the lowest word with the same vector."""
@@ -82,11 +81,6 @@ class Shape:
     inner: FloatArray | None = field(default=None, repr=False)
     truncation: float = math.inf
 
-    @property
-    def vectors(self) -> FloatArray:
-        """Of the vocabulary, shape (V, n)."""
-        return self.embeddings.vectors
-
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what was derived from them is made again where it is needed."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -94,64 +88,68 @@ class Shape:
     @cached_property
     def points(self) -> DistinctRows:
         """The distinct vectors: equal ones have equal rows, so certificates see each once."""
-        return DistinctRows.of(self.vectors)
+        return DistinctRows.of(self.embeddings.vectors)
+
+    @cached_property
+    def words(self) -> exact.Law:
+        """The mechanism on the words."""
+        return self._law(slice(None), self.weights)
 
     @cached_property
     def law(self) -> exact.Law:
         """The mechanism on the distinct points."""
         first = self.points.first
-        every_word = len(first) == len(self.vectors)
-        outer = self.word_distances if every_word else VocabularyDistances(self.vectors[first], self.metric)
-        inner = None if self.inner is None else VocabularyDistances(self.inner[first], Euclidean())
-        return exact.Law(outer, self.points.summed(self.weights), inner, self.truncation)
+        every_word = len(first) == self.embeddings.size
+        return self.words if every_word else self._law(first, self.points.summed(self.weights))
 
-    @cached_property
-    def word_distances(self) -> VocabularyDistances:
-        """Of the words in d."""
-        return VocabularyDistances(self.vectors, self.metric)
+    def _law(self, places: IndexArray | slice, weights: Float64Array) -> exact.Law:
+        inner = None if self.inner is None else VocabularyDistances(self.inner[places], Euclidean())
+        outer = VocabularyDistances(self.embeddings.vectors[places], self.metric)
+        return exact.Law(outer, weights, inner, self.truncation)
 
     @cached_property
     def line(self) -> Line | None:
         """The fast exact path of one-dimensional vectors, where it applies."""
-        if self.inner is not None or self.truncation < math.inf or not is_line(self.metric, self.vectors.shape[1]):
+        plain = self.inner is None and self.truncation == math.inf
+        if not plain or not is_line(self.metric, self.embeddings.dimension):
             return None
-        values = np.asarray(self.vectors[self.points.first, 0], np.float64)
+        values = np.asarray(self.embeddings.vectors[self.points.first, 0], np.float64)
         return Line(values, self.points.summed(self.weights))
 
-    def certify(self, scale: float) -> exact.Constant:
-        """The exact constant at ``scale``; its worst pair as words."""
-        return self._in_words(self.line.certify(scale) if self.line else exact.certify(self.law, scale))
+    def certified(self, asked: Literal["epsilon", "scale"], at: float) -> exact.Constant:
+        """The constant at a scale, or of the largest scale found whose constant is at most epsilon; its pair as words.
 
-    def calibrate(self, epsilon: float) -> exact.Constant:
-        """The largest scale found with a constant of at most ``epsilon``; its worst pair as words."""
-        return self._in_words(self.line.calibrate(epsilon) if self.line else exact.calibrate(self.law, epsilon))
+        That of a large vocabulary is kept beside the embeddings.
+        """
 
-    def _in_words(self, constant: exact.Constant) -> exact.Constant:
-        first, second = self.points.first[[*constant.worst]].tolist()
-        return replace(constant, worst=(first, second))
+        def made() -> exact.Constant:
+            if self.line is not None:
+                found = self.line.calibrate(at) if asked == "epsilon" else self.line.certify(at)
+            else:
+                found = exact.calibrate(self.law, at) if asked == "epsilon" else exact.certify(self.law, at)
+            first, second = self.points.first[[*found.worst]].tolist()
+            return replace(found, worst=(first, second))
 
-    def holds(self, constant: exact.Constant) -> bool:
+        if self.line is not None or self.embeddings.size < STORED_FROM_WORDS or is_own(self.metric):
+            return made()
+        return stored({**self.facts(), asked: repr(at)}, exact.Constant, self._holds, made)
+
+    def _holds(self, constant: exact.Constant) -> bool:
         """Whether a stored constant agrees with the ratio of its worst pair, computed again."""
-        first, second = constant.worst
-        if not (0 <= first < len(self.vectors) and 0 <= second < len(self.vectors)):
+        if not all(0 <= word < self.embeddings.size for word in constant.worst):
             return False
         if not min(constant.epsilon, constant.scale, constant.smallest_distance) > 0:
             return False
-        of_word = self.points.of_word
-        at_points = replace(constant, worst=(int(of_word[first]), int(of_word[second])))
-        return at_points.worst[0] != at_points.worst[1] and exact.same(self.law, at_points)
-
-    def rows(self, scale: float) -> RowLaw:
-        """The output rows at ``scale``, over the words."""
-        inside = self.word_distances if self.inner is None else VocabularyDistances(self.inner, Euclidean())
-        return RowLaw(inside, self.weights, scale, self.truncation)
+        first, second = self.points.of_word[[*constant.worst]].tolist()
+        return bool(first != second and exact.same(self.law, replace(constant, worst=(first, second))))
 
     def facts(self) -> dict[str, Any]:
-        """The facts that distinguish it beside the vectors, for the key of a stored certificate."""
+        """What a certificate depends on, for the key of a stored one."""
         weights, inner = (
             None if each is None else hashlib.sha256(np.ascontiguousarray(each).tobytes()).hexdigest()
             for each in (self.weights, self.inner)
         )  # fmt: skip
         return {
-            "metric": self.metric.name, "weights": weights, "inner": inner, "truncation": repr(self.truncation),
+            "embeddings": self.embeddings.sha256, "metric": self.metric.name, "weights": weights, "inner": inner,
+            "truncation": repr(self.truncation),
         }  # fmt: skip

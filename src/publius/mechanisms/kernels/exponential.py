@@ -6,14 +6,12 @@ TEM is the truncated one (Carvalho, Vasiloudis and Feyisetan 2021).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import dataclass, replace
+from typing import final
 
-from publius.distances.metrics import AbstractMetric
-from publius.embeddings.embeddings import Embeddings
 from publius.errors import UsageError
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.finite.word_weights import Shape, uniform
+from publius.mechanisms.finite.word_weights import Shape
 from publius.option import Settings, option
 
 
@@ -27,11 +25,6 @@ class Exponential(AbstractFinite):
     """
 
     name = "exponential"
-
-    @classmethod
-    def shape_of(cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Any, scale: float) -> Shape:
-        """See `AbstractFinite.shape_of`; the same at every scale."""
-        return Shape(embeddings, metric, uniform(embeddings))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,13 +48,9 @@ class TruncatedExponential(AbstractFinite):
     name = "truncated-exponential"
     Parameters = TruncatedParameters
 
-    @classmethod
-    def shape_of(
-        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: TruncatedParameters, scale: float
-    ) -> Shape:
-        """See `AbstractFinite.shape_of`; the same at every scale."""
-        beta, others = chosen.beta, embeddings.size - 1
+    def _shape(self) -> Shape:
+        beta, others = self.chosen.beta, self.embeddings.size - 1
         if (1 - beta) * others <= beta:
             raise UsageError(f"beta must be small beside the vocabulary, not {beta!r}")
         truncation = math.log((1 - beta) * others / beta)
-        return Shape(embeddings, metric, uniform(embeddings), truncation=truncation)
+        return replace(super()._shape(), truncation=truncation)

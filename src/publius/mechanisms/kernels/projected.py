@@ -7,20 +7,18 @@ the numbers in memory is not assumed but certified over all pairs: the noise is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
-from publius.distances.metrics import AbstractMetric
-from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import sweep
 from publius.mechanisms.finite.certificate.exact import Constant, Law
-from publius.mechanisms.finite.stored_certificates import cached
+from publius.mechanisms.finite.stored_certificates import stored
 from publius.mechanisms.finite.word_weights import DistinctRows, Shape, uniform
 from publius.mechanisms.kernels.laplace import NoisyWords
 from publius.mechanisms.threads import one_blas_thread
@@ -50,8 +48,8 @@ class ProjectedLaplace(NoisyWords):
         noise_for(self.metric.name, self.embeddings.dimension, self.epsilon)  # refuses a metric of one's own
         self._inner = projected(self.embeddings.vectors, self.chosen.project)
         shape = Shape(self.embeddings, self.metric, uniform(self.embeddings), self._inner)
-        facts, law = {"embeddings": self.embeddings.sha256, **shape.facts(), "ratio": 1}, shape.law
-        ratio = cached(facts, Constant, partial(_ratio_holds, law), partial(largest_ratio, law)).epsilon
+        facts, law = {**shape.facts(), "ratio": 1}, shape.law
+        ratio = stored(facts, Constant, partial(_ratio_holds, law), partial(largest_ratio, law)).epsilon
         noise = EuclideanLaplace(self._inner.shape[1], self.epsilon / ratio)
         return noise, noise.vocabulary_delta(self._inner)
 
@@ -77,17 +75,13 @@ class ProjectedExponential(AbstractFinite):
     name = "projected-exponential"
     Parameters = ProjectionParameters
 
-    @classmethod
-    def shape_of(
-        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: ProjectionParameters, scale: float
-    ) -> Shape:
-        """See `AbstractFinite.shape_of`; the same at every scale."""
-        return Shape(embeddings, metric, uniform(embeddings), projected(embeddings.vectors, chosen.project))
+    def _shape(self) -> Shape:
+        return replace(super()._shape(), inner=projected(self.embeddings.vectors, self.chosen.project))
 
-    def choices(self) -> dict[str, Any]:
-        """See `AbstractFinite.choices`: the number of components that are kept."""
-        kept = 0 if self.shape.inner is None else self.shape.inner.shape[1]
-        return {**super().choices(), "project": kept}
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """See `Kernel.parameters`: with the number of components that are kept."""
+        return {**super().parameters, "project": 0 if self.shape.inner is None else self.shape.inner.shape[1]}
 
 
 def projected(vectors: FloatArray, count: int | None) -> Float64Array:

@@ -8,25 +8,22 @@ with products by Phi that are made tile by tile. In one dimension there is a clo
 
 from __future__ import annotations
 
-import contextlib
 import math
+from dataclasses import replace
 from itertools import count
 from typing import final
 
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.distances.metrics import AbstractMetric
-from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError
 from publius.files.progress import stage
-from publius.mechanisms.finite.base import AbstractFinite, certificate
+from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import sweep
 from publius.mechanisms.finite.certificate.distances import VocabularyDistances
 from publius.mechanisms.finite.certificate.exact import Constant
-from publius.mechanisms.finite.stored_certificates import cached
-from publius.mechanisms.finite.word_weights import Shape, uniform
-from publius.option import Settings
+from publius.mechanisms.finite.stored_certificates import stored
+from publius.mechanisms.finite.word_weights import Shape
 
 _MARGIN = 5e-4  # share of epsilon kept for what conjugate gradients leave of the normalizing constants
 _RESIDUALS = (1e-7, 1e-10, 1e-13)  # of the rows' sums; the finer ones for words that nearly coincide
@@ -42,45 +39,34 @@ class Tight(AbstractFinite):
 
     name = "tight"
 
-    def _certified(self, epsilon: float | None, scale: float | None) -> tuple[Shape, Constant]:
-        """Solved a little below ``epsilon``, or at ``scale``: coarsely first, finer where words nearly coincide."""
-        at = self._solved_at
-        if scale is None:
-            on_line = Shape(self.embeddings, self.metric, uniform(self.embeddings)).line
-            at /= 1 + (2 * on_line.rounding if on_line else _MARGIN)
-        *coarser, finest = _RESIDUALS
-        for residual in coarser:
-            shape = _tight(self.embeddings, self.metric, at, residual)
-            with contextlib.suppress(PolicyError):
-                return shape, certificate(shape, epsilon, at)
-        shape = _tight(self.embeddings, self.metric, at, finest)
-        return shape, certificate(shape, epsilon, at)
+    def _certified(self) -> tuple[Shape, Constant]:
+        """Solved a little below epsilon: coarsely first, finer where words nearly coincide."""
+        even = self._shape()
+        at = self.epsilon / (1 + (2 * even.line.rounding if even.line else _MARGIN))
+        for residual in _RESIDUALS:
+            shape = self._tight(even, at, residual)
+            constant = shape.certified("scale", at)
+            if constant.epsilon <= self.epsilon:
+                break
+        return shape, constant
 
-    @classmethod
-    def shape_of(cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Settings, scale: float) -> Shape:
-        """See `AbstractFinite.shape_of`; the weights that are tight at ``scale``, but for the coarsest residual."""
-        return _tight(embeddings, metric, scale, _RESIDUALS[0])
-
-
-def _tight(embeddings: Embeddings, metric: AbstractMetric, scale: float, residual: float) -> Shape:
-    """Weights a of the points, shared equally by the words of a point; `PolicyError` where one is negative."""
-    plain = Shape(embeddings, metric, uniform(embeddings))
-    if plain.line is not None:
-        weights = plain.line.tight_weights(scale)
-    else:
-        facts = {"embeddings": embeddings.sha256, **plain.facts(), "tight": repr(scale), "residual": residual}
-        size = len(plain.points.first)
-        found = cached(  # it needs no trust: whatever the weights, the certificate is computed for them
-            facts, list[float], lambda kept: len(kept) == size and all(map(math.isfinite, kept)),
-            lambda: tight_weights(plain.law.outer, scale, residual).tolist(),
-        )  # fmt: skip
-        weights = np.array(found)
-    if negative := int((weights <= 0).sum()):
-        raise PolicyError(
-            f"tight constraints have no solution at epsilon {scale:g} on {embeddings.name!r}: {negative:,} of "
-            f"{len(weights):,} weights are negative. Use a larger epsilon, or exponential"
-        )
-    return Shape(embeddings, metric, plain.points.shared(weights / weights.sum()))
+    def _tight(self, even: Shape, scale: float, residual: float) -> Shape:
+        """Weights a of the points, shared equally by the words of a point; `PolicyError` where one is negative."""
+        if even.line is not None:
+            weights = even.line.tight_weights(scale)
+        else:
+            facts, size = {**even.facts(), "tight": repr(scale), "residual": residual}, len(even.points.first)
+            found = stored(  # it needs no trust: whatever the weights, the certificate is computed for them
+                facts, list[float], lambda kept: len(kept) == size and all(map(math.isfinite, kept)),
+                lambda: tight_weights(even.law.outer, scale, residual).tolist(),
+            )  # fmt: skip
+            weights = np.array(found)
+        if negative := int((weights <= 0).sum()):
+            raise PolicyError(
+                f"tight constraints have no solution at epsilon {scale:g} on {self.embeddings.name!r}: {negative:,} of "
+                f"{len(weights):,} weights are negative. Use a larger epsilon, or exponential"
+            )
+        return replace(even, weights=even.points.shared(weights / weights.sum()))
 
 
 def tight_weights(distances: VocabularyDistances, scale: float, residual: float) -> Float64Array:
