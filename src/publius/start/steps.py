@@ -55,7 +55,7 @@ def look(answers: Answers, reading: Reading = Reading()) -> tuple[tuple[str, ...
 def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()) -> Made:
     """Take all steps for complete ``answers`` into the new folder ``output``; errors are those of the steps."""
     from publius.files.folders import new_folder
-    from publius.releases.sign import check_typed
+    from publius.releases.sign import check_typed, sign
 
     if answers.release is None or answers.epsilon is None:
         raise UsageError("what do readers need? --release summary, labels or words")
@@ -74,7 +74,10 @@ def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()
                 evaluation = work / EVALUATION
                 _evaluate(answers, reading, evaluation, said)
             _rows(corpus, mechanism, work / RELEASE, said)
-        _signed(answers, work, evaluation)
+        sign(
+            work / RELEASE, work / PAGE, evaluation=evaluation, public_page=work / RECIPIENTS,
+            **{name: getattr(answers, name) for name in ABOUT},
+        )  # fmt: skip
     made = Made(output / RELEASE, output / PAGE, output / RECIPIENTS, output / EVALUATION if evaluation else None)
     said(f"Release: {made.release}. To sign: {made.page}. For recipients: {made.recipients}.")
     return made
@@ -233,13 +236,6 @@ def _evaluate(answers: Answers, reading: Reading, folder: Path, said: Said) -> N
         results = evaluate.of_words(public, [answers.epsilon or 10.0], tried)
     write(results, folder)
     said(headline(results))
-
-
-def _signed(answers: Answers, work: Path, evaluation: Path | None) -> None:
-    from publius.releases.sign import sign
-
-    about = {name: getattr(answers, name) for name in ABOUT}
-    sign(work / RELEASE, work / PAGE, evaluation=evaluation, public_page=work / RECIPIENTS, **about)
 
 
 def write_rows(path: Path, rows: list[dict[str, str]]) -> None:
