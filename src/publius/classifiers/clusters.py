@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
 import numpy as np
@@ -23,7 +23,7 @@ from publius.classifiers.features import (
     weighted,
     words_by_text,
 )
-from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts
+from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts, taught
 from publius.classifiers.topics import TYPICAL
 from publius.classifiers.values import checked_labels
 from publius.errors import DataError, UsageError, extra
@@ -120,10 +120,8 @@ class Clusters(StoredClassifier):
             arrays, labels = _clustered(features, words, meaning, clusters)
         public = typical_words(words, labels, clusters, vocabulary, {*vocabulary}, TYPICAL)
         meta = Meta(
-            kind="clusters", name=name, labels=checked_labels(_names(public)), vocabulary=vocabulary, words=public,
-            settings={"texts": len(texts)}, encoder=None if encoder is None else encoder.about(),
-            trained=datetime.now(UTC).date().isoformat(), public=() if encoder is None else (encoder.public,),
-            trained_on=tuple(trained_on),
+            kind="clusters", labels=checked_labels(_names(public)), vocabulary=vocabulary, words=public,
+            settings={"texts": len(texts)}, **taught(name, encoder, trained_on),
         )  # fmt: skip
         return cls(meta, {"idf": idf, **arrays})
 
@@ -145,7 +143,7 @@ def _vocabulary(
 ) -> tuple[str, ...]:
     """The words that may leave, without stop words and what every third text uses."""
     used = words_by_text(texts)
-    often = Counter(word for words in used for word in words)
+    often = Counter(chain.from_iterable(used))
     stops = StopWords.load("english")
     kept = may_leave(used, authors, extra=extra_words, languages=languages)
     found = tuple(sorted(w for w in kept if w not in stops and often[w] <= max(2, _COMMON * len(texts))))

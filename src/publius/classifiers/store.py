@@ -10,8 +10,9 @@ import hashlib
 import io
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import msgspec
 import numpy as np
@@ -21,6 +22,9 @@ from publius.embeddings.catalogue import NAME, Shelf, owned_store
 from publius.errors import DataError, UsageError
 from publius.files import AnyPath, new_folder, read_bytes_limited, shown, write_file
 from publius.files.user_code import PYTHON
+
+if TYPE_CHECKING:
+    from publius.classifiers.encoder import Encoder
 
 VERSION: Final = 1
 META: Final = "meta.json"
@@ -190,6 +194,14 @@ def _bytes(array: np.ndarray[Any, np.dtype[Any]]) -> bytes:
     stream = io.BytesIO()
     np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
     return stream.getvalue()
+
+
+def taught(name: str, encoder: Encoder | None, trained_on: Sequence[str]) -> dict[str, Any]:
+    """What `Meta` says of any classifier that was trained now."""
+    return {
+        "name": name, "encoder": None if encoder is None else encoder.about(), "trained_on": tuple(trained_on),
+        "trained": datetime.now(UTC).date().isoformat(), "public": () if encoder is None else (encoder.public,),
+    }  # fmt: skip
 
 
 def checked_texts(texts: Sequence[str], labels: Sequence[Any] | None, authors: Sequence[Any] | None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Collection, Sequence
-from datetime import UTC, datetime
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
 import numpy as np
@@ -26,7 +26,7 @@ from publius.classifiers.features import (
     weighted,
     words_by_text,
 )
-from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts
+from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts, taught
 from publius.classifiers.values import checked_labels
 from publius.errors import DataError, extra
 from publius.files.progress import counted, stage
@@ -44,6 +44,8 @@ _TEXTS_EACH: Final = 2
 _TRIED: Final = 10_000
 """Texts of the cross-validation, at most: the first of the order by digest of their authors."""
 _RULES: Final = ("naive-bayes", "svm", "soft-svm")
+_TOLERANCE: Final = 0.1
+"""Of liblinear's dual problem, its own default: a thousandth of it makes no answer better, and takes longer."""
 
 
 @final
@@ -90,42 +92,30 @@ class TopicClassifier(StoredClassifier):
         >>> topics.predict("the match had one goal"), topics.predict("?!")
         ('sport', 'other')
         """
-        checked_texts(texts, labels, authors)
-        said = [compared(label) for label in labels]
-        rows = [row for row, label in enumerate(said) if label]
-        texts, said = [texts[row] for row in rows], [said[row] for row in rows]
-        writers = None if authors is None else [authors[row] for row in rows]
-        if len(found := sorted(set(said))) < 2:
-            raise DataError(f"the public texts have {len(found)} label: at least two are needed")
-        names = checked_labels(found)
-        numbers = np.array([names.index(label) for label in said], np.int64)
+        texts, said, authors = _labelled(texts, labels, authors)
+        names = checked_labels(sorted({*said}))
+        place = {label: number for number, label in enumerate(names)}
+        numbers = np.array([place[label] for label in said], np.int64)
         with stage("reading words"):
             used = words_by_text(texts)
-            often = Counter(word for words in used for word in words)
-            vocabulary = tuple(sorted(word for word, count in often.items() if count >= _TEXTS_EACH))
-            if not vocabulary:
-                raise DataError(f"no word is in {_TEXTS_EACH} of the {len(texts):,} public texts: give more texts")
+            vocabulary = _vocabulary(used)
+            public = {*may_leave(used, authors, extra=extra_words, languages=languages)}
             features = Features(vocabulary, np.ones(len(vocabulary)), encoder)
             counts = features.counts(texts)
         with stage("encoding"):
             meaning = features.meaning(texts)
-        groups = groups_of(writers, len(texts))
         with stage("cross-validation"):
-            rule, right, tried = _chosen(counts, meaning, numbers, groups)
+            rule, accuracy = _chosen(counts, meaning, numbers, groups_of(authors, len(texts)), names)
         with stage("training"):
             idf = inverse_frequencies(counts)
             words = weighted(counts, idf)
             weights, intercept, classes = _fitted(rule, words, meaning, numbers)
-        kept = may_leave(used, writers, extra=extra_words, languages=languages)
-        stops = StopWords.load("english")
-        public = {word for word in kept if word not in stops}
+        typical = typical_words(
+            words, numbers, len(names), vocabulary, public - StopWords.load("english").words, TYPICAL
+        )
         meta = Meta(
-            kind="topics", name=name, labels=names, vocabulary=vocabulary,
-            words=typical_words(words, numbers, len(names), vocabulary, public, TYPICAL),
-            settings={"rule": rule, "texts": len(texts)}, encoder=None if encoder is None else encoder.about(),
-            trained=datetime.now(UTC).date().isoformat(), public=() if encoder is None else (encoder.public,),
-            trained_on=tuple(trained_on),
-            accuracy=measured(right, [said[row] for row in tried.tolist()], groups[tried]),
+            kind="topics", labels=names, vocabulary=vocabulary, words=typical,
+            settings={"rule": rule, "texts": len(texts)}, accuracy=accuracy, **taught(name, encoder, trained_on),
         )  # fmt: skip
         arrays: Arrays = {"idf": idf, "weights": weights.astype(np.float32), "intercept": intercept, "classes": classes}
         return cls(meta, arrays)
@@ -145,10 +135,31 @@ class TopicClassifier(StoredClassifier):
         return np.where(readable, best, len(self.labels) - 1).astype(np.int64)
 
 
+def _labelled(
+    texts: Sequence[str], labels: Sequence[Any], authors: Sequence[Any] | None
+) -> tuple[list[str], list[str], list[Any] | None]:
+    """The texts that have a label, with it in normal form, and their authors; `DataError` for fewer than two labels."""
+    checked_texts(texts, labels, authors)
+    said = [compared(label) for label in labels]
+    if len(found := {*said} - {""}) < 2:
+        raise DataError(f"the public texts have {len(found)} label: at least two are needed")
+    of_them = None if authors is None else [*compress(authors, said)]
+    return [*compress(texts, said)], [*filter(None, said)], of_them
+
+
+def _vocabulary(used: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The words that two texts use, in order."""
+    often = Counter(chain.from_iterable(used))
+    found = tuple(sorted(word for word, count in often.items() if count >= _TEXTS_EACH))
+    if not found:
+        raise DataError(f"no word is in {_TEXTS_EACH} of the {len(used):,} public texts: give more texts")
+    return found
+
+
 def _chosen(
-    counts: Any, meaning: Float64Array, numbers: IndexArray, groups: IndexArray
-) -> tuple[str, Float64Array, IndexArray]:
-    """The rule that is right most often, whether it was for each text that was tried, and which those were.
+    counts: Any, meaning: Float64Array, numbers: IndexArray, groups: IndexArray, names: Sequence[str]
+) -> tuple[str, dict[str, Any]]:
+    """The rule that is right most often, and how often it is.
 
     What a fold's words weigh is learned from the other folds, as it all is.
     """
@@ -170,7 +181,7 @@ def _chosen(
             scores = product(beside(others, meaning[out], WEIGHT), weights) + intercept
             right[rule][test] = classes[np.argmax(scores, axis=1)] == numbers[out]
     best = max(rules, key=lambda rule: right[rule].sum())
-    return best, right[best], tried
+    return best, measured(right[best], [names[number] for number in numbers[tried].tolist()], groups[tried])
 
 
 def _fitted(
@@ -185,9 +196,8 @@ def _fitted(
         return model.feature_log_prob_.T, np.zeros(len(model.classes_)), model.classes_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a machine that has not converged is measured like any
-        model = LinearSVC(C=0.3 if rule == "soft-svm" else 1.0, random_state=0).fit(
-            beside(words, meaning, WEIGHT), numbers
-        )
+        model = LinearSVC(C=0.3 if rule == "soft-svm" else 1.0, dual=True, tol=_TOLERANCE, random_state=0)
+        model.fit(beside(words, meaning, WEIGHT), numbers)
     weights, intercept = model.coef_.T, model.intercept_
     if len(model.classes_) == 2:
         weights, intercept = np.hstack([-weights, weights]), np.concatenate([-intercept, intercept])
