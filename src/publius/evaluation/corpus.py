@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -98,15 +98,8 @@ def read_texts(
             raise DocumentError(
                 f"Row {document.row + 1} has another role than {', '.join(ROLES)} in the column {role!r}."
             )
-        texts.append(
-            Text(
-                document.row,
-                document.text,
-                author_key(document.author),
-                _value(document.fields.get(topic)) if topic else None,
-                kind or "unknown",
-            )
-        )
+        about = _value(document.fields.get(topic)) if topic else None
+        texts.append(Text(document.row, document.text, author_key(document.author), about, kind or "unknown"))
     if role and not any(text.role == "known" for text in texts):
         texts = [replace(text, role="unknown") for text in texts]
     return texts, tuple(corpus.digests())
@@ -157,15 +150,8 @@ def _crossed(texts: Sequence[Text], said: str, sha256: tuple[str, ...], folds: i
             "No two authors have two texts each, so nobody can be identified by another text. Use --author-field, or "
             "give more texts."
         )
-    groups = defaultdict(list)
-    for text in chosen:
-        groups[text.author].append(text)
-    attacked: list[Text] = []
-    turn = 0
-    for author in sorted(groups, key=str):
-        for text in sorted(groups[author], key=lambda each: each.topic or ""):
-            attacked.append(replace(text, fold=turn % folds))
-            turn += 1
+    chosen.sort(key=lambda text: (str(text.author), text.topic or ""))
+    attacked = [replace(text, fold=turn % folds) for turn, text in enumerate(chosen)]
     others = [text for text in texts if several[text.author or ""] <= 1]
     lone = f"; {how_many(len(others), 'text')} of authors with one text not attacked" if others else ""
     return Dataset(

@@ -12,6 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -68,12 +69,17 @@ def membership(
     if len(own) < 2:
         raise DataError("A membership attack needs two authors at least. Use --author-field.")
     whole = {name: sum(each[name] for each in own) for name in own[0]}
+
+    def apart(one: int, other: int) -> int:
+        """In how many documents the tables of two authors differ."""
+        return sum(int(np.abs(own[one][name] - own[other][name]).sum()) for name in whole)
+
     right = 0.0
     with stage("attacking"):
         for attack in counted(range(attacks), attacks):
             one = int(rng.integers(len(own)))
             others = [place for place in rng.permutation(len(own))[: _TRIED + 1].tolist() if place != one]
-            other = max(others, key=lambda place: _apart(own[one], own[place]))
+            other = max(others, key=partial(apart, one))
             replaced = bool(rng.integers(2))
             score = _evidence(summary, whole, own[one], own[other], replaced, key, attack)
             right += 0.5 if score == 0 else (score > 0) == replaced
@@ -107,11 +113,6 @@ def _by_author(
         tables = [name for name in summary.shares if name != "statements"]
         found.append({str(name): summary.histogram(name, contributions.cells).ravel() for name in tables})
     return found
-
-
-def _apart(one: _Tables, other: _Tables) -> int:
-    """In how many documents the tables of two authors differ."""
-    return sum(int(np.abs(one[name] - other[name]).sum()) for name in one)
 
 
 def _evidence(

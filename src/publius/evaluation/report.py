@@ -110,8 +110,8 @@ def curve(results: Results) -> list[dict[str, Any]]:
         topics = [each.identified for each in own if each.task == "topic"]
         if named is not None:
             rows.append({
-                "setting": setting, "identified": named.identified, "advantage": named.advantage,
-                "baseline": named.baseline, "topic": max(topics, key=lambda each: each.value, default=None),
+                "setting": setting, "identified": named.identified, "baseline": named.baseline,
+                "topic": max(topics, key=lambda each: each.value, default=None),
                 "answer": "".join(each.answer for each in results.verdicts if each.setting == setting),
             })  # fmt: skip
     return rows
@@ -119,29 +119,24 @@ def curve(results: Results) -> list[dict[str, Any]]:
 
 def page_facts(results: Results) -> dict[str, Any]:
     """The facts of the report's page."""
-    paper, as_is, facts = results.kind == "paper", results.as_is, results.facts
-    series, main = _series(curve(results)), main_attempts(results)
-    legend = [("a", "protected"), ("b", "clear"), ("c", "baseline")]
+    series, main, as_is = _series(curve(results)), main_attempts(results), results.as_is
+    tones = [("a", "protected"), ("b", "clear"), ("c", "baseline")]
     return {
         "results": results,
-        "title": {"as-is": "Texts as they are, attacked", "paper": "The paper's experiment"}.get(results.kind, "Evaluation"),
         "warning": "For the curator alone: it describes private texts." if as_is else None,
         "headline": headline(results),
-        "paper": paper_rows(results) if paper else None,
+        "paper": paper_rows(results) if results.kind == "paper" else None,
         "columns": ABOUT,
-        "words_said": _paper_words(facts) if paper else "",
         "curve": series,
         "curve_log": bool(series) and all(point["x"] > 0 for each in series for point in each["points"]),
         "dots": [_dot(each, as_is) for each in main if each.task == "author"],
-        "legend": [legend[0], legend[2]] if as_is else legend,
+        "legend": [each for each in tones if each[1] != "clear" or not as_is],
         "focus": focus(results).name.capitalize(),
         "mechanisms": len({each.mechanism for each in results.attackers} - {None}),
         "verdicts": [(each, REASONS[each.reason], _decided(each)) for each in results.verdicts],
         "told": TOLD,
         "main": main,
-        "tables": [(f"Labels: {name}", _label_rows(each)) for name, each in facts.get("labels", {}).items()],
-        "facts": _lines(results),
-    }  # fmt: skip
+    }
 
 
 def _series(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -186,29 +181,6 @@ def _decided(verdict: Verdict) -> str:
     )
 
 
-def _label_rows(facts: dict[str, Any]) -> list[list[str]]:
-    """What labels say of texts in one setting."""
-    named = facts["text_named"]
-    return [
-        ["Labels changed by noise", percent(facts["noise_changes"])],
-        ["The right text picked from its row by who knows all texts", percent(named["mean"])],
-        ["... at most, for any text", percent(named["at_most"], up=True)],
-        ["... by guessing", percent(named["by_guessing"])],
-        *([f"Right for {label}", percent(right)] for label, right in facts["accuracy_by_label"].items()),
-    ]
-
-
-def _lines(results: Results) -> list[str]:
-    data = results.data
-    return [
-        f"Texts: {data.get('attacked', 0):,} attacked, {data.get('known', 0):,} known; {data.get('split', '')}.",
-        *(f"{each.get('name')}: sha256 {each.get('sha256', '')[:16]}" for each in results.public),
-        *(f"File: sha256 {digest[:16]}" for digest in data.get("sha256", [])),
-        *(f"Words changed at {name}: {percent(each)}" for name, each in results.facts.get("changed", {}).items()),
-        f"Publius {results.publius_version}",
-    ]
-
-
 def paper_rows(results: Results) -> list[dict[str, Any]]:
     """The rows of Table 1: epsilon, four cells with how many are correct and limits, and the share of words changed."""
     rows = []
@@ -223,16 +195,6 @@ def paper_rows(results: Results) -> list[dict[str, Any]]:
             "changed": results.facts["changed"][setting.name],
         })  # fmt: skip
     return rows
-
-
-def _paper_words(facts: dict[str, Any]) -> str:
-    said = f"DRtopic is {facts['topical']}"
-    if "validation" in facts:
-        said += f", right for {percent(facts['validation'])} of {facts['validation_texts']:,} training texts held out"
-    if facts["unknown_words_pass"]:
-        share = percent(facts["unknown_share"])
-        return f"{said}. Words without a vector ({share}) pass unchanged, as in the paper."
-    return f"{said}. Every word is protected."
 
 
 def table_tex(results: Results) -> str:

@@ -385,8 +385,10 @@ def _label(text: Text, task: str) -> str:
 
 def check_least_words(attackers: Sequence[str], data: Dataset, words: Words) -> None:
     """`UsageError` where an attacker asks for more known words than two authors have, by the texts before any cut."""
+    from publius.evaluation.attackers.koppel import Koppel
+
     for made in (make_attacker(name) for name in attackers if name not in (INFORMED, WORST_CASE)):
-        if getattr(made, "least_words", 0):
+        if isinstance(made, Koppel) and made.least_words:
             authors = [_label(text, "author") for text in data.known]
             made.candidates(authors, [len(words.words(text.text)) for text in data.known])
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError, extra, place_of
-from publius.files.user_code import PYTHON, keep_unheard, object_at, unheard
+from publius.files.user_code import PYTHON, object_at, unheard
 from publius.text.bag import UNKNOWN
 
 ADAPTIVE: Final = "adaptive-"
@@ -108,7 +108,6 @@ def _own(name: str) -> Any:
     found = object_at(name, working_folder=True)
     if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict")):
         raise PolicyError(f"{name} is no attacker: it needs a class with fit(texts, authors) and predict(texts)")
-    keep_unheard(found, "attacker", ("fit", "predict", "decision_function", "predict_proba"))
     try:
         return found()
     except Exception as error:  # somebody else's bug is told as such
@@ -118,9 +117,8 @@ def _own(name: str) -> Any:
 def fitted(estimator: Any, texts: Sequence[str], labels: Sequence[str], lengths: Sequence[int] | None = None) -> Any:
     """``estimator`` fitted; ``lengths`` are the words of each text before it was cut, for those who ask for them."""
     with unheard(type(estimator), f"the attacker {type(estimator).__name__}"):
-        if getattr(estimator, "takes_lengths", False):
-            return estimator.fit(list(texts), list(labels), lengths=lengths)
-        return estimator.fit(list(texts), list(labels))
+        more = {"lengths": lengths} if getattr(estimator, "takes_lengths", False) else {}
+        return estimator.fit(list(texts), list(labels), **more)
 
 
 def scores_of(estimator: Any, texts: Sequence[str]) -> tuple[list[str], Float64Array]:
