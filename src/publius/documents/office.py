@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
-from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -145,6 +144,8 @@ def _header(rows: Sequence[Sequence[str | None]]) -> int:
 
 class _Process:
     def __init__(self) -> None:
+        from multiprocessing import Pipe  # slow to start
+
         self.owner = os.getpid()
         self._pipe, theirs = Pipe()
         place = theirs.fileno()

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, final
 
 import numpy as np
@@ -41,11 +40,18 @@ _SENDS_NOTHING: Final = ((1, 26), (1, 29))
 """Versions from the first and below the second; later ones report their use to their makers unless told not to."""
 
 
+def version(name: str) -> str:
+    """That of an installed package; `ModuleNotFoundError` where it is not."""
+    from importlib.metadata import version as installed  # slow to start
+
+    return installed(name)
+
+
 def check_library(dimension: int) -> None:
     """`MissingExtraError` without the library, `PubliusError` where it cannot be asked for such products at all."""
     try:
         found = version("onnxruntime")
-    except PackageNotFoundError:
+    except ModuleNotFoundError:
         raise MissingExtraError("onnxruntime", "onnxruntime") from None
     if not _SENDS_NOTHING[0] <= tuple(map(int, re.findall(r"\d+", found)[:2])) < _SENDS_NOTHING[1]:
         least, end = (".".join(map(str, each)) for each in _SENDS_NOTHING)

@@ -228,6 +228,8 @@ class Embeddings:
         indices = dict(zip(self.vocabulary, range(self.size), strict=True))
         if len(indices) != self.size:
             raise EmbeddingError(f"{self._where()}: a word stands twice in the vocabulary; import it again")
+        if (joined := " ".join(self.vocabulary)) == joined.lower():
+            return indices
         small = dict(zip(map(str.lower, reversed(self.vocabulary)), reversed(range(self.size)), strict=True))
         return {**small, **indices}  # of several words that are one in small letters the first is found
 

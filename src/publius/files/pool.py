@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import multiprocessing
 import os
 import sys
 import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from publius.errors import PubliusError, StorageError, UsageError, place_of
 from publius.files.child import safe_start
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 State = TypeVar("State")
 Batch = TypeVar("Batch")
@@ -79,6 +79,10 @@ def _one_processor() -> Iterator[None]:
 def _in_processes(
     work: Callable[[State, Batch], Result], state: State, batches: Iterable[Batch], count: int
 ) -> Iterator[Result]:
+    import multiprocessing  # slow to start, and a single process needs none of it
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
     # A copy has none of the other threads but the locks they held: only the main thread, whose painter of progress
     # holds nothing that a worker uses, makes copies.
     forks = sys.platform == "linux" and threading.current_thread() is threading.main_thread()
