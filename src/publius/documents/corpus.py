@@ -17,7 +17,7 @@ from publius.documents.document import UNHEARD, Document, Plan, Tally, said
 from publius.documents.sources import Source, tables_of
 from publius.documents.tables import Table
 from publius.errors import DataError
-from publius.files.reading import files_sha256
+from publius.files.reading import file_sha256
 from publius.files.value_list import value_list
 from publius.settings import Reading
 from publius.text.author_names import author_key
@@ -138,7 +138,7 @@ class Corpus:
 
     def digests(self) -> tuple[str, ...]:
         """SHA-256 of each file."""
-        return tuple(files_sha256([path]) for path in dict.fromkeys(table.path for table in self.tables))
+        return tuple(map(file_sha256, dict.fromkeys(table.path for table in self.tables)))
 
     def fingerprint(self, key: bytes) -> str:
         """A keyed digest of the files and of how they are read, by which an interrupted run knows its input again."""

@@ -17,12 +17,12 @@ from publius.files.folders import (
     remove_leftovers,
 )  # fmt: skip
 from publius.files.paths import AnyPath, os_errors, shown, storage_error
-from publius.files.reading import GZIP_FREE, GZIP_RATIO, largest_content, open_binary, read_bytes_limited
-from publius.files.writing import private, sync, temporary_name, write_file
+from publius.files.reading import GZIP_FREE, largest_content, open_binary, read_bytes_limited
+from publius.files.writing import private, sync, write_file
 
 __all__ = [
-    "GZIP_FREE", "GZIP_RATIO", "AnyPath", "check_new_folder",
+    "GZIP_FREE", "AnyPath", "check_new_folder",
     "largest_content", "make_parents", "new_folder", "open_binary", "os_errors", "own_folder", "place_folder",
     "private", "private_folder", "read_bytes_limited", "remove_leftovers", "shown", "storage_error",
-    "sync", "temporary_name", "write_file",
+    "sync", "write_file",
 ]  # fmt: skip

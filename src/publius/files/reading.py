@@ -8,7 +8,6 @@ import io
 import os
 import stat
 import zlib
-from collections.abc import Iterable
 from typing import IO, Final, final
 
 from publius.errors import DataError
@@ -115,11 +114,7 @@ def read_bytes_limited(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
     return bytes(content)
 
 
-def files_sha256(paths: Iterable[AnyPath]) -> str:
-    """SHA-256 over files, one after the other; `StorageError` where one cannot be read."""
-    state = hashlib.sha256()
-    for path in paths:
-        with os_errors("read", path), open(path, "rb") as stream:
-            for block in iter(lambda: stream.read(2**20), b""):
-                state.update(block)
-    return state.hexdigest()
+def file_sha256(path: AnyPath) -> str:
+    """SHA-256 of a file as it lies there; `StorageError` where it cannot be read."""
+    with os_errors("read", path), open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -16,7 +16,7 @@ from typing import Final
 
 from publius.errors import DataError, PolicyError
 from publius.files import os_errors, private, read_bytes_limited, shown
-from publius.files.reading import files_sha256
+from publius.files.reading import file_sha256
 from publius.releases.manifest import Manifest, decoded, encoded
 
 MANIFEST: Final = "manifest.json"
@@ -69,7 +69,7 @@ def digests(folder: Path) -> dict[str, str]:
                 continue
             name = path.relative_to(folder).as_posix()
             if name != MANIFEST:
-                found[name] = files_sha256([path]) if path.is_file() else "an empty folder"
+                found[name] = file_sha256(path) if path.is_file() else "an empty folder"
     return found
 
 

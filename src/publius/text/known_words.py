@@ -7,8 +7,7 @@ are cut and looked up at once, in arrays.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
 from threading import Lock
@@ -38,8 +37,6 @@ _PLAIN: Final = bytes(
 # sigma looks past (Unicode calls them case-ignorable); the others end a word whatever stands beside them.
 _KEPT: Final = _JOINING + b":^`"
 _MIXED: Final = bytes(code if code > 127 or chr(code).isalnum() or code in _KEPT else ord(" ") for code in range(256))
-# The tokenizer's words of ASCII in lower case, by a quicker engine.
-_ASCII_WORD: Final = re.compile(r"[a-z0-9]+(?:(?:['\-]|(?<=[0-9])[.,](?=[0-9]))[a-z0-9]+)*")
 # What joins nothing at the edge of a stretch: without it "end." and "end" are one.
 _EDGE: Final = np.array([code in _JOINING for code in range(256)], np.int64)
 
@@ -140,10 +137,8 @@ class KnownWords(dict[bytes, int]):
             word = text.lower()
             code = _NOTHING if word in stops.words else vocabulary.places.get(word, NOWHERE)
         else:
-            if self._digits_kept and len(text) <= _LONGEST and text.isascii():
-                places = self._of_ascii(text.lower())
-            else:
-                places = _places(lookup(text, vocabulary, profile=profile, stop_words=stops), vocabulary)
+            words = lookup(text, vocabulary, profile=profile, stop_words=stops)
+            places = [NOWHERE if type(word) is Unknown else vocabulary.places[word] for word in words]
             code = places[0] if len(places) == 1 else _NOTHING
             if len(places) > 1:
                 self._rows.append(np.array(places, np.int64))
@@ -151,22 +146,6 @@ class KnownWords(dict[bytes, int]):
         if len(stretch) <= _LONGEST:
             self[stretch] = code
         return code
-
-    def _of_ascii(self, text: str) -> list[int]:
-        vocabulary, profile, stops = self._facts
-        found: list[int] = []
-        for word in _ASCII_WORD.findall(text):
-            if word in stops.words:
-                continue
-            place = vocabulary.places.get(word)
-            if place is not None:
-                found.append(place)
-            elif word.isalnum():
-                found.append(NOWHERE)
-            else:
-                parts = lookup(word, vocabulary, profile=profile, stop_words=stops)
-                found += _places(parts, vocabulary)
-        return found
 
     def _spread(self, codes: IndexArray) -> tuple[IndexArray, IndexArray]:
         """``codes`` with stop words left out and every row of several places written out; how many each became."""
@@ -242,10 +221,6 @@ def _keys(data: bytes, starts: IndexArray, lengths: IndexArray) -> np.ndarray[An
         kept = _BYTES_KEPT.take(lengths[longer] - 8 * part, mode="clip")
         keys[part, longer] = eights[starts[longer] + 8 * part] & kept
     return keys
-
-
-def _places(words: Iterable[str], vocabulary: IndexedVocabulary) -> list[int]:
-    return [NOWHERE if type(word) is Unknown else vocabulary.places[word] for word in words]
 
 
 def _until(places: IndexArray, length: int | None, drop: bool) -> IndexArray:
