@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from publius.embeddings.topic_metric import clipped, fit_metric, log_odds
+from publius.embeddings.topic_metric import fit_metric, log_odds
 from publius.errors import DataError, UsageError
 from toy import WORDS
 
@@ -60,25 +60,10 @@ def test_only_words_by_the_list_rule_stay(two_topics):
         fit_metric(named, labels, name="t", authors=["one", "two"] * 30)
 
 
-def test_clipping_shortens_and_keeps_the_direction(two_topics):
-    assert np.abs(fit_metric(*two_topics, name="t", clip=1.5).vectors).max() == pytest.approx(1.5)
-    np.testing.assert_allclose(clipped(np.array([[3.0, 4.0], [0.3, 0.4]]), 1.0), [[0.6, 0.8], [0.3, 0.4]])
-
-
-def test_a_mixed_metric_adds_squares(two_topics, embeddings):
-    plain = fit_metric(*two_topics, name="t", words=30, tokenizer=embeddings.tokenizer)
-    mixed = fit_metric(*two_topics, name="m", words=30, mix=embeddings, weight=0.5)
-    first, second = plain.vocabulary[0], plain.vocabulary[5]
-
-    def squared(where):
-        return ((where.vectors[where.index(first)] - where.vectors[where.index(second)]) ** 2).sum()
-
-    assert squared(mixed) == pytest.approx(squared(plain) + 0.5 * squared(embeddings), rel=1e-5)
-
-
-@pytest.mark.parametrize("wrong", [{"clip": 0.0}, {"words": 1}, {"weight": 1.0}, {"clip": math.nan}])
-def test_what_makes_no_metric_is_refused(two_topics, wrong):
-    with pytest.raises(UsageError):
-        fit_metric(*two_topics, name="t", **wrong)
+def test_what_makes_no_metric_is_refused(two_topics):
+    with pytest.raises(UsageError, match="at least 2"):
+        fit_metric(*two_topics, name="t", words=1)
     with pytest.raises(DataError, match="at least two"):
         fit_metric(two_topics[0], ["a"] * 60, name="t")
+    with pytest.raises(DataError, match="one label for each"):
+        fit_metric(two_topics[0], ["a"], name="t")

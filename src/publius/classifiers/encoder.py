@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import cached_property, lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -250,9 +250,8 @@ class Network:
 
     def vectors(self, texts: Sequence[Sequence[int]]) -> list[Float32Array]:
         """The vectors of a few texts of these tokens, of unit length; each is a function of its own text."""
-        if len(self._slots) + len({*chain.from_iterable(texts)}) > _TOKENS_KEPT:  # begin anew
-            self._slots.clear()
-        slots = [np.array([*_EDGE, *map(self._slot, tokens), *_EDGE]) for tokens in texts]
+        self._keep({*chain.from_iterable(texts)})
+        slots = [np.array([*_EDGE, *map(self._slots.__getitem__, tokens), *_EDGE]) for tokens in texts]
         features = [np.empty((len(tokens), _EMBEDDED + len(_ORDERS) * _WIDTH), np.float32) for tokens in texts]
         for own, rows in zip(slots, features, strict=True):
             rows[:, :_EMBEDDED] = self._embedded.take(own[2:-2], axis=0)
@@ -301,21 +300,20 @@ class Network:
         found = [np.tanh(one @ weights.p3 + two @ weights.d3) for one, two in zip(y1, y2, strict=True)]
         return [np.asarray(each / max(float(np.sqrt(np.sum(each * each))), 1e-6), np.float32) for each in found]
 
-    def _slot(self, token: int) -> int:
-        """Where the parts of a token are kept, made where they are not; those of a few texts fit."""
-        slot = self._slots.get(token)
-        if slot is None:
-            slot = self._slots[token] = len(self._slots) + 1
-            self._make(token, slot)
-        return slot
-
-    def _make(self, token: int, slot: int) -> None:
-        weights = self._weights
-        chunk = token % len(weights.scale)
-        self._embedded[slot] = row = weights.table[token] * weights.scale[chunk] + weights.lo[chunk]
-        projected = row @ weights.proj_W + weights.proj_b
-        projected -= projected.mean()
-        projected /= np.sqrt(np.mean(projected * projected) + np.float32(weights.eps))
-        projected = projected * weights.ln_g_all + weights.ln_b_all
-        for kept, first, own in zip(self._kept, self._first, np.split(projected, len(_ORDERS)), strict=True):
-            kept[slot] = np.concatenate([own, own @ first])
+    def _keep(self, tokens: Set[int]) -> None:
+        """Make the parts of tokens that are not kept yet; those of a few texts fit."""
+        if len(self._slots.keys() | tokens) > _TOKENS_KEPT:  # begin anew
+            self._slots.clear()
+        weights, new = self._weights, {}
+        for token in tokens - self._slots.keys():
+            chunk, slot = token % len(weights.scale), len(self._slots) + 1
+            self._slots[token] = slot
+            self._embedded[slot] = weights.table[token] * weights.scale[chunk] + weights.lo[chunk]
+            projected = self._embedded[slot] @ weights.proj_W + weights.proj_b
+            projected -= projected.mean()
+            projected /= np.sqrt(np.mean(projected * projected) + np.float32(weights.eps))
+            new[slot] = np.split(projected * weights.ln_g_all + weights.ln_b_all, len(_ORDERS))
+        for place, (kept, first) in enumerate(zip(self._kept, self._first, strict=True)):
+            for slot, parts in new.items():
+                kept[slot, :_WIDTH] = parts[place]
+                kept[slot, _WIDTH:] = parts[place] @ first

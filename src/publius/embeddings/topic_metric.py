@@ -7,7 +7,6 @@ the topic are at distance 0 and become indistinguishable.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -17,7 +16,7 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
-from publius.settings import AUTHORS_AT_LEAST, TextSettings
+from publius.settings import AUTHORS_AT_LEAST
 from publius.text.list_rule import may_leave
 from publius.text.tokenizer import StopWords, tokenize
 
@@ -32,12 +31,6 @@ def fit_metric(
     name: str,
     authors: Sequence[str | None] | None = None,
     words: int = WORDS,
-    clip: float | None = None,
-    mix: Embeddings | None = None,
-    weight: float = 0.0,
-    tokenizer: str = "glove",
-    stop_words: str = TextSettings.stop_words,
-    at_least: int = AUTHORS_AT_LEAST,
     extra: Collection[str] = (),
     languages: Sequence[str] = ("en",),
 ) -> Embeddings:
@@ -47,42 +40,29 @@ def fit_metric(
         texts: public texts.
         labels: the topic of each; k distinct ones give k - 1 dimensions.
         name: of the vectors.
-        authors: who wrote each.
-        words: how many of the most informative words to keep.
-        clip: the longest allowed vector; None for no limit.
-        mix: vectors to mix in: d^2 = d_topic^2 + weight * d_mix^2; their tokenizer is used then.
-        weight: of ``mix``.
-        tokenizer: the profile that cuts the texts.
-        stop_words: the list of words left out.
-        at_least: authors who must use a word; this and the rest as in `publius.text.list_rule.may_leave`.
+        authors: who wrote each; this and the rest as in `publius.text.list_rule.may_leave`.
+        words: how many of the most informative words to keep, at least 2.
         extra: words of the curator's own list.
         languages: of the packaged lists.
 
-    Raises:
-        UsageError: numbers that make no metric.
-        DataError: fewer than two topics, or two words that may leave.
+    `DataError` for fewer than two topics, or two words that may leave.
     """
     if words < 2:
         raise UsageError("a topic metric needs at least 2 words")
-    if clip is not None and not (math.isfinite(clip) and clip > 0):
-        raise UsageError(f"clip must be a positive number, not {clip!r}")
-    if not (math.isfinite(weight) and weight >= 0) or (mix is None) != (weight == 0):
-        raise UsageError("give vectors to mix and a positive weight together")
     if len(texts) != len(labels):
         raise DataError(f"{len(texts)} public texts and {len(labels)} labels: give one label for each text")
-    profile, stops = mix.tokenizer if mix else tokenizer, StopWords.load(stop_words)
-    used = [{word for word in tokenize(text, profile) if word not in stops} for text in texts]
-    public = may_leave(used, authors, at_least=at_least, extra=extra, languages=languages)
+    stops = StopWords.load()
+    used = [{word for word in tokenize(text) if word not in stops} for text in texts]
+    public = sorted(may_leave(used, authors, extra=extra, languages=languages))
     topics = Counter(map(str, labels))
     if len(topics) < 2:
         raise DataError(f"the public texts have {len(topics)} topic: at least two are needed")
-    words_left = sorted(word for word in public if mix is None or word in mix)
-    if len(words_left) < 2:
+    if len(public) < 2:
         raise DataError(
-            f"{len(words_left)} words of the public texts may leave{' and are in the vectors to mix' if mix else ''}: "
-            "at least two are needed; give more texts, or a list of words of your own"
+            f"{len(public)} words of the public texts may leave: at least two are needed; give more texts, or a list of "
+            "words of your own"
         )
-    row, column = ({each: at for at, each in enumerate(every)} for every in (words_left, sorted(topics)))
+    row, column = ({each: at for at, each in enumerate(every)} for every in (public, sorted(topics)))
     counts = np.zeros((len(row), len(column)))
     for own, label in zip(used, labels, strict=True):
         counts[[row[word] for word in own if word in row], column[str(label)]] += 1
@@ -90,17 +70,11 @@ def fit_metric(
     # The words with the largest norm times root of count, the most used first.
     best = np.argsort(-np.sqrt((vectors**2).sum(axis=1) * totals), kind="stable")[:words]
     best = best[np.lexsort((best, -totals[best]))]
-    kept, vectors = [words_left[place] for place in best.tolist()], vectors[best]
-    vectors = clipped(vectors, clip)
-    if mix is not None:
-        others = mix.vectors[[mix.places[word] for word in kept]]
-        vectors = np.concatenate([vectors, math.sqrt(weight) * others], axis=1)
     source = {
         "format": "topic-metric", "notice": PUBLIC, "topics": dict(sorted(topics.items())), "words": words,
-        "clip": clip, "stop_words": stop_words, "mix": mix.sha256 if mix else None, "weight": weight,
-        "at_least": at_least, "languages": list(languages),
+        "stop_words": stops.name, "at_least": AUTHORS_AT_LEAST, "languages": list(languages),
     }  # fmt: skip
-    return Embeddings.from_arrays(kept, vectors, name=name, tokenizer=profile, source=source)
+    return Embeddings.from_arrays([public[place] for place in best.tolist()], vectors[best], name=name, source=source)
 
 
 def log_odds(counts: Float64Array, documents: Float64Array) -> Float64Array:
@@ -115,11 +89,3 @@ def log_odds(counts: Float64Array, documents: Float64Array) -> Float64Array:
     steps = np.arange(1, k)
     basis = np.triu(np.ones((k, k - 1))) - np.eye(k, k - 1, -1) * steps
     return np.asarray((logs - logs.mean(axis=1, keepdims=True)) @ (basis / np.sqrt(steps * (steps + 1))))
-
-
-def clipped(vectors: Float64Array, longest: float | None) -> Float64Array:
-    """Vectors shortened to at most ``longest``, in their direction."""
-    if longest is None:
-        return vectors
-    lengths = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
-    return np.asarray(vectors * np.minimum(1.0, longest / np.maximum(lengths, 1e-300)))
