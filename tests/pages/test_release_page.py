@@ -257,7 +257,7 @@ def test_accuracy_is_said_before_and_after_noise(tmp_path):
     )
     assert int(said[1]) < 66 < int(said[2])
     assert "The classifier was right for 75 % of public texts" in read_me
-    assert "The classifier itself was wrong for 25 % of public texts (of “" in side_of(page)
+    assert "The classifier itself was wrong for 25 % of public texts (of &ldquo;" in side_of(page)
     accuracy = msgspec.structs.replace(labels_of(3).classifier.accuracy, by_label={"subject 0": 0.9, "subject 1": 0.6})
     facts = msgspec.structs.replace(labels_of(3).classifier, accuracy=accuracy)
     assert "Other&rdquo; is not measured" in side_of(pages(tmp_path, labels_of(3, classifier=facts), None)[0])
