@@ -14,10 +14,13 @@ from publius.settings import Reading
 _DEEPEST: Final = 4
 
 
-class NoTextColumnError(DataError):
-    """A column that is not there, the one of texts perhaps; ``longest`` is the column with the longest values."""
+class ChoiceError(DataError):
+    """Only the curator can say which column or sheet is meant."""
 
-    longest: str | None = None
+    instead: dict[str, Any] = {}  # noqa: RUF012  # never changed
+    """What a look at the file takes for it, as fields of `Reading`."""
+    notes: tuple[tuple[str, int, str], ...] = ()
+    """What is noted of such a look."""
 
 
 class Bare(dict[str, Any]):
@@ -133,7 +136,9 @@ def text_column(
         return columns[0]
     proposed = longest()
     error = _missing("text", columns, of, f" Use --text-field {proposed or 'NAME'}.")
-    error.longest = proposed
+    if proposed:
+        error.instead = {"text_field": proposed}
+        error.notes = (("no column is called text: name it with --text-field", 1, f"looked at: {proposed}"),)
     raise error
 
 
@@ -155,7 +160,7 @@ def has_column(columns: Iterable[str], name: str) -> bool:
     return name in columns or (first not in ([], [name]) and any(each.startswith(first[0]) for each in columns))
 
 
-def _missing(name: str, columns: Sequence[str], of: str, way_out: str = "") -> NoTextColumnError:
+def _missing(name: str, columns: Sequence[str], of: str, way_out: str = "") -> ChoiceError:
     """A table without a header begins with somebody's text, which no error shows."""
     found = f"Found: {', '.join(columns[:30])}{f' and {len(columns) - 30} more' * (len(columns) > 30)}.{way_out}"
     if any(len(each) > 48 or len(each.split()) > 5 or each.replace(".", "").isdigit() for each in columns):
@@ -166,4 +171,4 @@ def _missing(name: str, columns: Sequence[str], of: str, way_out: str = "") -> N
     told = f"No column {name}. {found}"
     if of:
         told = f"{of}: {told} Where not all hold documents, name the files or folders that do, or add --subfolders."
-    return NoTextColumnError(told)
+    return ChoiceError(told)

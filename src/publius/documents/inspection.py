@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from publius.documents.clean import PLACEHOLDER, clean
-from publius.documents.columns import NoTextColumnError, header_rows
+from publius.documents.columns import ChoiceError, header_rows
 from publius.documents.corpus import Corpus, Note, open_corpus
 from publius.documents.document import CP1252, Document, said
-from publius.documents.office import SheetsError, Workbook
+from publius.documents.office import Workbook
 from publius.documents.separated import Separated
 from publius.documents.sources import Source
 from publius.errors import MissingExtraError, extra, how_many
@@ -89,25 +89,16 @@ def inspect(
 
 
 def _opened(given: Any, reading: Reading) -> tuple[Corpus, list[Note]]:
-    notes: list[Note] = []
-    source, first = Source(given), None
+    """The corpus, and what is taken for granted in it; the first error where that does not help."""
+    source, notes, first = Source(given), list[Note](), None
     while True:
         try:
             return open_corpus(source, reading), notes
-        except NoTextColumnError as error:
-            if error.longest is None or error.longest == reading.text_field:
-                raise first or error from None
-            first = first or error
-            reading = replace(reading, text_field=error.longest)
-            what = "no column is called text: name it with --text-field"
-            notes.append(Note(what, 1, f"looked at: {error.longest}"))
-        except SheetsError as error:
-            listed = "; ".join(f"{name}: names in row {row}, {rows} rows" for name, row, rows in error.choices)
-            name, row, _ = error.choices[0]
-            reading = replace(reading, sheet=(name,), header_row=row)
-            what = "sheets that are not one table: name some with --sheet and --header-row"
-            notes.append(Note(what, len(error.choices), listed))
-            notes.append(Note("sheet that is looked at here", 1, f"--sheet {name} --header-row {row}"))
+        except ChoiceError as error:
+            first, before, reading = first or error, reading, replace(reading, **error.instead)
+            if reading == before:
+                raise first from None
+            notes += [Note(*each) for each in error.notes]
 
 
 class _Column:

@@ -14,7 +14,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.columns import has_column, header_of, header_rows, places_of, together
+from publius.documents.columns import ChoiceError, has_column, header_of, header_rows, places_of, together
 from publius.documents.tables import UNREADABLE, Held, stem_of
 from publius.errors import DataError, MissingExtraError
 from publius.files.child import command, environment
@@ -26,13 +26,6 @@ MEMORY: Final = 2**30
 """Bytes that the process may have beyond those at its start."""
 Sheet = tuple[str, list[list[str | None]]]
 """A sheet's name and its rows, as wide as its widest."""
-
-
-class SheetsError(DataError):
-    """Nobody but the curator can say which sheets are meant; ``choices`` are what can be said."""
-
-    choices: tuple[tuple[str, int, int], ...] = ()
-    """Of each sheet its name, the row of its names of columns from 1, and how many rows follow."""
 
 
 class Office(Held):
@@ -71,7 +64,7 @@ class Workbook(Held):
     """Sheets of a workbook with one header."""
 
     def load(self) -> list[dict[str, Any]]:
-        """Rows under the names of columns. `SheetsError` where sheets have different ones."""
+        """Rows under the names of columns. `ChoiceError` where sheets have different ones."""
         answer = asked("sheets", self.path, self.reading)
         if answer is None:
             raise DataError(f"{self.name} cannot be read as a workbook within its limits, or has a password.")
@@ -114,11 +107,16 @@ class Workbook(Held):
             return tables
         choices = [(name, headers[name] + 1, len(rows) - headers[name] - 1) for name, rows in tables]
         listed = "; ".join(f"{name} (names of columns in row {at}, {below} rows below)" for name, at, below in choices)
-        error = SheetsError(
+        name, row, _ = choices[0]
+        error = ChoiceError(
             f"{self.name}: row {first + 1} does not name the same columns in every sheet, that of the texts among them: "
-            f"{listed}. Say which: --sheet {choices[0][0]} --header-row {choices[0][1]}."
+            f"{listed}. Say which: --sheet {name} --header-row {row}."
         )
-        error.choices = (*choices,)
+        error.instead = {"sheet": (name,), "header_row": row}
+        error.notes = (
+            ("sheets that are not one table: name some with --sheet and --header-row", len(choices), listed),
+            ("sheet that is looked at here", 1, f"--sheet {name} --header-row {row}"),
+        )
         raise error
 
     def _tell(self, what: str, sheets: Sequence[str]) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
+import shutil
 import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, final
+from typing import IO, Final, NamedTuple, final
 
 from publius.documents.arrow import Arrow
 from publius.documents.columns import header_rows
@@ -72,32 +74,32 @@ class Source:
         return "standard input" if _is_standard(self.given[0]) else shown(self.given[0])
 
     def files(self, reading: Reading) -> list[File]:
-        """Every file, in order; those of a folder by name."""
-        if self._files is not None:
-            return self._files
-        self._files = found = list[File]()
-        for each in self.given:
-            if _is_standard(each):
-                found.append(self._spooled(_standard_bytes(), "standard input", reading))
-                continue
-            path = usable(Path(each).expanduser())
-            with os_errors("open", each):
-                mode = path.stat().st_mode
-            if stat.S_ISDIR(mode):
-                found += self._in_folder(path, subfolders=reading.subfolders)
-            elif stat.S_ISREG(mode):
-                found.append(File(path, shown(each), kind_of(path, str(each), reading)))
-            else:
-                with os_errors("read", each), path.open("rb") as stream:
-                    found.append(self._spooled(iter(lambda: stream.read(2**20), b""), shown(each), reading))
-        names: dict[tuple[int, int], str] = {}
-        for file in found:
-            state = file.path.stat()
-            if (before := names.setdefault((state.st_dev, state.st_ino), file.name)) is not file.name:
-                raise UsageError(
-                    f"{before} and {file.name} are one file, whose documents would leave twice: name it once."
-                )
-        return found
+        """Every file, in order; those of a folder by name. `UsageError` where two of them are one."""
+        if self._files is None:
+            found = [file for each in self.given for file in self._found(each, reading)]
+            names: dict[tuple[int, int], str] = {}
+            for file in found:
+                state = file.path.stat()
+                if (before := names.setdefault((state.st_dev, state.st_ino), file.name)) is not file.name:
+                    raise UsageError(
+                        f"{before} and {file.name} are one file, whose documents would leave twice: name it once."
+                    )
+            self._files = found
+        return self._files
+
+    def _found(self, given: str | os.PathLike[str], reading: Reading) -> list[File]:
+        """The files of one of the names."""
+        if _is_standard(given):
+            return [self._spooled(_standard_input(), "standard input", reading)]
+        path = usable(Path(given).expanduser())
+        with os_errors("open", given):
+            mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            return self._in_folder(path, subfolders=reading.subfolders)
+        if stat.S_ISREG(mode):
+            return [File(path, shown(given), kind_of(path, str(given), reading))]
+        with os_errors("read", given), path.open("rb") as stream:
+            return [self._spooled(stream, shown(given), reading)]
 
     def _in_folder(self, folder: Path, *, subfolders: bool) -> list[File]:
         found: list[File] = []
@@ -125,18 +127,18 @@ class Source:
             raise DataError(f"{shown(folder)} holds no file that is read, such as .txt, .docx, .pdf or .csv.{below}")
         return found
 
-    def _spooled(self, blocks: Iterable[bytes], name: str, reading: Reading) -> File:
+    def _spooled(self, stream: IO[bytes], name: str, reading: Reading) -> File:
+        """What a stream gives, in memory, or in a file that only this user can read; gone with the corpus."""
         if hasattr(os, "memfd_create"):
             held = os.memfd_create("documents", os.MFD_CLOEXEC)
             path = Path(f"/proc/{os.getpid()}/fd/{held}")
-        else:  # a file that only this user can read, gone with the corpus
-            held, name = tempfile.mkstemp(prefix="publius-")
-            path = Path(name)
-            weakref.finalize(self, os.unlink, name)
+        else:
+            held, place = tempfile.mkstemp(prefix="publius-")
+            path = Path(place)
+            weakref.finalize(self, os.unlink, place)
         weakref.finalize(self, os.close, held)
-        for block in blocks:
-            while block:
-                block = block[os.write(held, block) :]
+        with open(held, "wb", closefd=False) as kept:
+            shutil.copyfileobj(stream, kept, 2**20)
         return File(path, name, kind_of(path, "", reading))
 
 
@@ -144,13 +146,13 @@ def _is_standard(given: str | os.PathLike[str]) -> bool:
     return os.fspath(given) in _STANDARD
 
 
-def _standard_bytes() -> Iterable[bytes]:
+def _standard_input() -> IO[bytes]:
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("standard input is a terminal: send documents to it, or name a file.")
-    stream = getattr(sys.stdin, "buffer", None)
+    stream: IO[bytes] | None = getattr(sys.stdin, "buffer", None)
     if stream is None:  # a notebook or a test gave text
-        return [sys.stdin.read().encode("utf-8", "surrogateescape")]
-    return iter(lambda: stream.read(2**20), b"")
+        return io.BytesIO(sys.stdin.read().encode("utf-8", "surrogateescape"))
+    return stream
 
 
 def suffix_of(name: str) -> str:

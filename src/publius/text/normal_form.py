@@ -78,10 +78,9 @@ def may_have_long_run(text: str) -> bool:
 
 def composed(text: str) -> str:
     """``text`` in NFC, its runs of combining marks broken."""
-    text = broken(text)
-    composed = "".join(unicodedata.normalize("NFC", piece) for piece in cut(text, _PIECE, _STARTER))
+    found = normal_form("NFC", text)
     # NFC also takes characters apart, a mark into two: a run can have grown.
-    return text if composed == text else broken(composed)
+    return text if found == text else broken(found)
 
 
 def broken(text: str) -> str:
