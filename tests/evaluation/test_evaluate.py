@@ -268,6 +268,21 @@ def test_koppel_is_judged_by_the_text_before_the_cut_and_at_once(run, stories, s
     assert "0 of 8 authors have 53 known words or more" in err
 
 
+def test_topics_are_learned_from_whole_texts(run, stories, stored, monkeypatch):
+    """Authors from texts that are cut as those attacked are."""
+    from publius.evaluation import paper
+
+    learned, fitted = [], paper.fitted
+
+    def seen(model, texts, *more):
+        learned.append({len(text.split()) for text in texts})
+        return fitted(model, texts, *more)
+
+    monkeypatch.setattr(paper, "fitted", seen)
+    run("evaluate", stories, *PAPER, "--epsilon", "none", "--length", "20")
+    assert learned == [{20}, {52}]
+
+
 def test_the_papers_table_needs_roles_and_topics(run, written, words, stored):
     path = written(authors_texts(authors=4, each=2, vocabulary=words))
     code, _, err = run("evaluate", path, *PAPER)
