@@ -47,7 +47,8 @@ def audited(run, folder, name, **more):
 @pytest.mark.parametrize(
     ("name", "verdict", "more"),
     [("sound", "not-refuted", {}), ("sound_bag", "not-refuted", {"unit": "bag"}), ("states_the_truth", "exact", {}),
-     ("input_passes_more_often", "not-refuted", {"delta": 0.61})],
+     ("input_passes_more_often", "not-refuted", {"delta": 0.61}), ("sound_mapping", "not-refuted", {"unit": "bag"}),
+     ("sound_text", "not-refuted", {"unit": "document", "size": 2})],
 )  # fmt: skip
 def test_a_sound_target_is_not_refuted(run, tmp_path, name, verdict, more):
     code, found = audited(run, tmp_path, name, **more)
@@ -61,7 +62,8 @@ def test_a_sound_target_is_not_refuted(run, tmp_path, name, verdict, more):
      ("input_passes_more_often", "ratio", {}), ("fixed_seed", "state", {}), ("remembers", "state or ratio", {}),
      ("tells_of_the_word_before", "carry", {}), ("repeats_where_it_is_forked", "forked", {"forked": True}),
      ("states_too_much", "exact", {}), ("states_another_law", "stated", {}),
-     ("bag_that_keeps_a_word", "ratio", {"unit": "bag", "epsilon": 0.5})],
+     ("bag_that_keeps_a_word", "ratio", {"unit": "bag", "epsilon": 0.5}), ("number_with_holes", "ratio", {}),
+     ("text_whose_length_stays", "ratio", {"unit": "document", "epsilon": None, "bound": 1.0, "vectors": None})],
 )  # fmt: skip
 def test_a_broken_target_is_refuted_and_the_case_shows_it_again(run, tmp_path, name, kind, more):
     code, found = audited(run, tmp_path, name, **more)
@@ -104,6 +106,17 @@ def test_where_nothing_answers_there_is_no_verdict(run, tmp_path):
     )
     assert (code, out) == (65, "")
     assert "north" not in err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [({"unit": "author"}, "unit"), ({"epsilon": -1.0}, "epsilon"), ({"bound": 1.0}, "one of epsilon"), ({"size": 2}, "size 1"),
+     ({"epsilom": 1.0}, "epsilom"), ({"vectors": None}, "vectors for an epsilon"), ({"vectors": [[0.0], [1.0]]}, "of one length"),
+     ({"vocabulary": ["a", "a"], "vectors": [[0.0], [1.0]]}, "each once"), ({"metric": "taxi"}, "taxi"), ({"delta": 1.0}, "delta")],
+)  # fmt: skip
+def test_a_claim_that_says_too_little_or_what_cannot_be_is_refused(tmp_path, more, said):
+    with pytest.raises(DataError, match=said):
+        Claim.read(claim_file(tmp_path, **more))
 
 
 def test_a_file_that_is_no_case_is_refused(run, tmp_path):

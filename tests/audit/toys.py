@@ -28,6 +28,26 @@ def sound_bag(words, seed):
     return [sound(word, 2**32 * place + seed) for place, word in enumerate(words)]
 
 
+def sound_mapping(words, seed):
+    drawn = sound_bag(words, seed)
+    return {word: drawn.count(word) for word in drawn}
+
+
+def sound_text(text, seed):
+    return " ".join(sorted(sound_bag(text.split(), seed)))
+
+
+def text_whose_length_stays(text, seed):
+    rng = random.Random(seed)
+    return " ".join(rng.choices(WORDS, k=len(text.split())))
+
+
+def number_with_holes(word, seed):
+    """Floating-point noise is added to a place: the last bits tell which."""
+    rng = random.Random(seed)
+    return VECTORS[WORDS.index(word)][0] + rng.expovariate(EPSILON) - rng.expovariate(EPSILON)
+
+
 def scale_off_by_three(word, seed):
     return random.Random(seed).choices(WORDS, _row(word, 3 * EPSILON))[0]
 

@@ -7,7 +7,6 @@ import math
 import re
 import sys
 import tomllib
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,26 +24,20 @@ from publius.errors import DataError, UsageError
 from publius.files.reading import read_bytes_limited
 from publius.settings import EUCLIDEAN
 
-Unit = Literal["word", "sequence", "bag", "document", "author"]
+Unit = Literal["word", "sequence", "bag", "document"]
 WORD: Final = "word"
 SEQUENCE: Final = "sequence"
 DOCUMENT: Final = "document"
-AUTHOR: Final = "author"
-SIZES: Final[dict[Unit, int]] = {WORD: 1, SEQUENCE: 2, BAG: 2, DOCUMENT: 5, AUTHOR: 8}
-"""Units, and how many words (of a collection: authors) an input has where the claim says nothing."""
+SIZES: Final[dict[Unit, int]] = {WORD: 1, SEQUENCE: 2, BAG: 2, DOCUMENT: 5}
+"""Units, and how many words an input has where the claim says nothing."""
 
 SAID: Final[dict[Unit, str]] = {
-    WORD: "a word",
-    SEQUENCE: "a list of words",
-    BAG: "a list of words",
-    DOCUMENT: "a text",
-    AUTHOR: 'a list of {"author": ..., "text": ...}',
-}
+    WORD: "a word", SEQUENCE: "a list of words", BAG: "a list of words", DOCUMENT: "a text",
+}  # fmt: skip
 """What a target gets, by the unit."""
 
-Part = str | tuple[str, str]
-Input = tuple[Part, ...]
-"""Words, or one text; of a collection its documents, each with its author first."""
+Input = tuple[str, ...]
+"""Words, or one text."""
 
 _LIMIT: Final = 64 << 20
 _MOST_INPUTS: Final = 500
@@ -63,7 +56,6 @@ class _Stated(msgspec.Struct, forbid_unknown_fields=True):
     vocabulary: str | list[str] | None = None
     vectors: str | list[list[float]] | None = None
     size: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    neighbors: Literal["replaced", "removed"] = "replaced"
     forked: bool = False
 
 
@@ -73,15 +65,13 @@ class Claim:
     """A mechanism's claim: ln of the ratio is at most ``epsilon`` times d, or at most ``bound``.
 
     Attributes:
-        unit: what it protects at a time: a word, a sequence or a bag of ``size`` words, a text (a document), or all
-            documents of an author in a collection of ``size`` authors.
+        unit: what it protects at a time: a word, a sequence or a bag of ``size`` words, or a text (a document).
         vocabulary: the public words that inputs are made of.
         vectors: of the words, shape (V, n); None where ``bound`` holds whatever the distance.
         metric: name of d between words. Sequences are as far apart as their words, place by place; bags, and texts as
             their bags, as their best matching.
-        epsilon, bound: one of them; ``bound`` is of any two inputs, or of any two collections that are neighbors.
+        epsilon, bound: one of them; ``bound`` is of any two inputs.
         delta: how much of the probability the exponent need not hold for.
-        neighbors: of collections: all documents of one author "replaced" by others, or "removed".
         forked: whether it is claimed to be safe in processes that are forked after it was used.
 
     """
@@ -94,7 +84,6 @@ class Claim:
     epsilon: float | None
     bound: float | None
     delta: float
-    neighbors: str = "replaced"
     forked: bool = False
 
     @classmethod
@@ -110,8 +99,6 @@ class Claim:
             raise DataError(f"the claim {path.name} is not TOML in UTF-8{f' {at[0]}' if at else ''}") from None
         words, vectors = _world(said, path.parent)
         size, epsilon, bound = said.size or SIZES[said.unit], said.epsilon, said.bound
-        if said.unit == AUTHOR and bound is None:
-            epsilon, bound = None, epsilon  # collections have no metric: an author's epsilon is
         for wrong, must in (
             (
                 (epsilon is None) == (bound is None),
@@ -123,9 +110,7 @@ class Claim:
         ):
             if wrong:
                 raise DataError(f"the claim must state {must}")
-        return cls(
-            said.unit, size, words, vectors, said.metric, epsilon, bound, said.delta, said.neighbors, said.forked
-        )
+        return cls(said.unit, size, words, vectors, said.metric, epsilon, bound, said.delta, said.forked)
 
     @cached_property
     def place(self) -> Mapping[str, int]:
@@ -143,10 +128,8 @@ class Claim:
 
     def claimed(self, x: Input, y: Input) -> float | None:
         """The largest ln ratio that it allows between two inputs; None where it says nothing of them."""
-        if self.unit == AUTHOR:
-            return self.bound if self._one_author(x, y) else None
         if self.bound is not None:
-            same = x == y or (self.unit == BAG and sorted(map(str, x)) == sorted(map(str, y)))
+            same = sorted(x) == sorted(y) if self.unit == BAG else x == y
             return 0.0 if same else self.bound
         one, other = self._places(x), self._places(y)
         if one is None or other is None or len(one) != len(other):
@@ -161,7 +144,7 @@ class Claim:
     def table(self, inputs: Sequence[Input]) -> Float64Array:
         """`claimed` of each input against each, shape (inputs, inputs); infinite where nothing is claimed."""
         if self.unit == WORD:
-            return self.distances(self.place[str(each[0])] for each in inputs)
+            return self.distances(self.place[word] for (word,) in inputs)
         found = np.zeros((len(inputs), len(inputs)))
         for (i, x), (j, y) in itertools.combinations(enumerate(inputs), 2):
             claimed = self.claimed(x, y)
@@ -169,69 +152,33 @@ class Claim:
         return found
 
     def every_input(self) -> list[Input] | None:
-        """All inputs where they are few enough to look at each pair.
-
-        Of texts there are more: those of up to ``size`` words, each in one order; and of collections: those of ``size``
-        authors with one word each, or none where authors are removed.
-        """
-        words, most = self.vocabulary, _MOST_INPUTS if self.unit == WORD else _MOST_MATCHED
-        found: Iterable[Input]
-        if self.unit in (WORD, BAG, SEQUENCE):
-            found = itertools.product(words, repeat=self.size)
-        elif self.unit == DOCUMENT:
+        """All inputs where they are few enough to look at each pair; of texts those of up to ``size`` words, in one order."""
+        found: Iterable[Input] = itertools.product(self.vocabulary, repeat=self.size)
+        if self.unit == DOCUMENT:
             sizes = range(self.size + 1) if self.bound is not None else (self.size,)
-            found = (
-                (" ".join(each),) for size in sizes for each in itertools.combinations_with_replacement(words, size)
-            )
-        else:
-            given = (None, *words) if self.neighbors == "removed" else words
-            found = (
-                tuple((f"a{place}", word) for place, word in enumerate(each) if word is not None)
-                for each in itertools.product(given, repeat=self.size)
-            )
+            chosen = (itertools.combinations_with_replacement(self.vocabulary, size) for size in sizes)
+            found = ((" ".join(words),) for words in itertools.chain.from_iterable(chosen))
+        most = _MOST_INPUTS if self.unit == WORD else _MOST_MATCHED
         inputs = list(itertools.islice(found, most + 1))
         return inputs if len(inputs) <= most else None
 
-    def _one_author(self, x: Input, y: Input) -> bool:
-        """Whether the documents of just one author differ; where authors are removed, one side has none of them."""
-        one, other = (_by_author(side) for side in (x, y))
-        differ = [author for author in {*one, *other} if one.get(author) != other.get(author)]
-        return len(differ) == 1 and (self.neighbors == "replaced" or differ[0] not in one or differ[0] not in other)
-
     def _places(self, given: Input) -> list[int] | None:
         """Of the words of an input in the vocabulary; None where one is not there."""
-        words = str(given[0]).split() if self.unit == DOCUMENT else [str(each) for each in given]
+        words = given[0].split() if self.unit == DOCUMENT else given
         return [self.place[word] for word in words] if self.place.keys() >= {*words} else None
 
 
-def _by_author(rows: Input) -> dict[str, list[str]]:
-    found = defaultdict(list)
-    for row in rows:
-        found[row[0]].append(row[1])
-    return {author: sorted(texts) for author, texts in found.items()}
-
-
-def content(given: Input, unit: str) -> Any:
-    """An input as a target gets it: a word or a text, a list of words, or a list of rows with author and text."""
-    if unit in (WORD, DOCUMENT):
-        return given[0]
-    if unit == AUTHOR:
-        return [{"author": each[0], "text": each[1]} for each in given]
-    return [*given]
+def content(given: Input, unit: str) -> str | list[str]:
+    """An input as a target gets it: a word or a text, or a list of words."""
+    return given[0] if unit in (WORD, DOCUMENT) else [*given]
 
 
 def input_from(value: Any, unit: str) -> Input:
     """The input whose `content` this is; `DataError` where it is none of the unit."""
-    if unit in (WORD, DOCUMENT) and isinstance(value, str):
-        return (value,)
-    try:
-        if unit == AUTHOR and isinstance(value, list):
-            return tuple((str(row["author"]), str(row["text"])) for row in value)
-        if unit in (BAG, SEQUENCE) and isinstance(value, list) and all(isinstance(e, str) for e in value):
-            return tuple(value)
-    except (TypeError, KeyError):
-        pass
-    raise DataError(f"an input is no {unit}: a text, a list of words, or rows with author and text")
+    words = [value] if unit in (WORD, DOCUMENT) else value
+    if not isinstance(words, list) or not all(isinstance(each, str) for each in words):
+        raise DataError(f"an input is no {unit}: a text, or a list of words")
+    return tuple(words)
 
 
 def _world(said: _Stated, folder: Path) -> tuple[tuple[str, ...], FloatArray | None]:

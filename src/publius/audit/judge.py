@@ -33,7 +33,7 @@ from publius.audit.case import (
     lower_bound,
     repeats,
 )
-from publius.audit.claim import AUTHOR, DOCUMENT, SAID, Claim, Input
+from publius.audit.claim import DOCUMENT, SAID, Claim, Input
 from publius.audit.looks import Look, holds, looks, seen
 from publius.audit.outputs import Output
 from publius.audit.pairs import Pair, pairs, unknown_inputs
@@ -182,12 +182,12 @@ class _Trial:
     def _exactly(self) -> Finding | None:
         """All pairs of inputs by what the target states; None where they are too many or it does not state all.
 
-        Of texts and collections there is no list of all: the odd ones are asked too, and all is tried by draws as well.
+        Of texts there is no list of all: the odd ones are asked too, and all is tried by draws as well.
         """
         every = self.claim.every_input() if self.starts else None
         if every is None or len(every) < 2 or not (self.target.stated(every[0]) or self.target.stated(every[-1])):
             return None
-        listed = self.claim.unit not in (DOCUMENT, AUTHOR)
+        listed = self.claim.unit != DOCUMENT
         odd = [] if listed else [each for pair in self.pairs for each in (pair.x, pair.y)]
         rows = {each: self.target.stated(each) for each in dict.fromkeys([*every, *odd])}
         self.rows: dict[Input, Row] = {each: row for each, row in rows.items() if row}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from publius.audit.claim import AUTHOR, DOCUMENT, SEQUENCE, WORD, Claim, Input
-from publius.audit.outputs import BAG
+from publius.audit.claim import DOCUMENT, SEQUENCE, WORD, Claim, Input
 from publius.noise.randomness import Generator
 
 UNKNOWN: Final = ("zqxunlistedone", "zqxunlistedtwo")
@@ -33,9 +32,11 @@ class Pair(NamedTuple):
 
 def pairs(claim: Claim, wanted: int, rng: Generator, given: Sequence[Input] | None = None) -> list[Pair]:
     """About ``wanted`` pairs, and the odd ones: among the inputs ``given``, or among all that there are."""
-    found: Iterable[tuple[Input, Input, str]] = _MAKERS[claim.unit](claim, wanted, rng)
+    found: Iterable[tuple[Input, Input, str]]
     if given is not None:
         found = ((x, y, "recorded") for x, y in combinations(given, 2))
+    else:
+        found = (_texts if claim.unit == DOCUMENT else _lists)(claim, wanted, rng)
     once: dict[frozenset[Input], Pair] = {}
     for x, y, why in found:
         claimed = claim.claimed(x, y)
@@ -56,8 +57,6 @@ def _with(claim: Claim, word: str) -> Input:
     known = [claim.vocabulary[place % len(claim.vocabulary)] for place in range(claim.size)]
     if claim.unit == WORD:
         return (word,)
-    if claim.unit == AUTHOR:
-        return (("a0", word), *((f"a{place}", each) for place, each in enumerate(known[1:], 1)))
     words = [*known[: claim.size // 2], word, *known[claim.size // 2 + 1 :]]
     return (" ".join(words),) if claim.unit == DOCUMENT else tuple(words)
 
@@ -85,13 +84,8 @@ def _two_words(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[str,
         yield words[chosen[int(norms.argmax())]], words[chosen[int(norms.argmin())]], "extreme norm"
 
 
-def _words(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
-    for x, y, why in _two_words(claim, wanted, rng):
-        yield (x,), (y,), why
-
-
 def _lists(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
-    """One word differs, or every word does; of bags the order, too."""
+    """One word differs, or every word does; of bags and texts the order, too."""
     size = claim.size
     for turn, (x, y, why) in enumerate(_two_words(claim, wanted, rng)):
         others = 0 if turn % 2 else size - 1
@@ -108,11 +102,11 @@ def _lists(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, I
 def _texts(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
     """As of bags; where any two texts are covered, texts as nobody expects them, too."""
     for one, two, why in _lists(claim, wanted, rng):
-        yield (_text(one),), (_text(two),), why
+        yield (" ".join(one),), (" ".join(two),), why
     if claim.bound is None:
         return
     base = _drawn(claim, claim.size, rng)
-    text = _text(base)
+    text = " ".join(base)
     odd = {
         "empty": "", "length": base[0], "long": " ".join(base * _LONG), "twice": f"{text} {text}",
         "capitals": text.title(), "all capitals": text.upper(), "marks": ", ".join(base) + "!",
@@ -124,37 +118,5 @@ def _texts(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, I
         yield (text,), (other,), why
 
 
-def _collections(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
-    """One author has other documents, or none at all: few and many, equal and odd."""
-    replaced = claim.neighbors == "replaced"
-    for _ in range(max(1, min(4, wanted // 6))):
-        base = [(f"a{place}", _text(_drawn(claim, 3, rng))) for place in range(claim.size)]
-        same = [(author, base[0][1]) for author, _ in base]
-        other = _text(_drawn(claim, 3, rng))
-        mine = {
-            "another text": [other], "many documents": [other] * _MANY,
-            "many different documents": [_text(_drawn(claim, 3, rng)) for _ in range(_MANY)],
-            "long": [_text(_drawn(claim, 3, rng) * _LONG)], "empty": [""], "unknown words": [" ".join(UNKNOWN)],
-            "capitals": [other.upper()],
-        }  # fmt: skip
-        for why, documents in mine.items():
-            for first, *rest in (base, same):
-                yield (*((first[0], text) for text in documents), *rest), (*[first] * replaced, *rest), why
-        yield (base[0],), ((base[0][0], other),) * replaced, "alone"
-
-
 def _drawn(claim: Claim, count: int, rng: Generator) -> tuple[str, ...]:
     return tuple(claim.vocabulary[place] for place in rng.integers(0, len(claim.vocabulary), count).tolist())
-
-
-def _text(words: Input) -> str:
-    return " ".join(map(str, words))
-
-
-_MAKERS: Final[dict[str, Callable[[Claim, int, Generator], Iterator[tuple[Input, Input, str]]]]] = {
-    WORD: _words,
-    SEQUENCE: _lists,
-    BAG: _lists,
-    DOCUMENT: _texts,
-    AUTHOR: _collections,
-}
