@@ -1,7 +1,7 @@
 """Build the wheel and the sdist, install each into empty environments, and use them far from the repository.
 
-``make wheel-test``, or ``python tests/wheels.py [PYTHON ...]``: a row for every Python 3.11 to 3.14 that is found. Stops at
-the first thing that is not as it must be. Nothing is left behind but ``dist/``.
+``make wheel-test``, or ``python tests/wheels.py [PYTHON ...]``: a row for every Python 3.11 to 3.14 that is found; then as
+``uvx`` and ``pipx run`` take the wheel. Stops at the first thing that is not as it must be. Nothing is left behind but ``dist/``.
 """
 
 import argparse
@@ -88,6 +88,20 @@ def try_one(interpreter, wheel, sdist):
         return {"python": version, "core_packages": len(packages), "demo_s": seconds}
 
 
+def without_installing(wheel):
+    """One text through ``uvx`` and ``pipx run`` of the wheel: one row is all that standard output holds."""
+    with tempfile.TemporaryDirectory(prefix="publius-wheel-") as folder:
+        environment = {**os.environ, "PUBLIUS_HOME": folder, "PIPX_HOME": folder, "PIPX_DEFAULT_PYTHON": sys.executable}
+        release = ("publius", "obfuscate", "-", "--epsilon", 8, "--length", 5, "--output", "-")
+        for start in (("--from",), ("pipx", "run", "--spec")):
+            printed = run(
+                UV, "tool", "run", *start, f"{wheel}[glove]", *release,
+                input='{"text": "The bridge has cracked bearings."}\n', cwd=folder, env=environment,
+            )  # fmt: skip
+            if json.loads(printed)["size"] != 5:
+                sys.exit(f"{' '.join(start)}: another row than one of five words")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pythons", nargs="*", help="interpreters; default: those that are found")
@@ -96,6 +110,7 @@ def main():
     pythons = [Path(name) for name in given.pythons] or [found for each in WANTED if (found := python(each))]
     if not pythons:
         sys.exit("no Python of " + ", ".join(WANTED) + " was found")
+    without_installing(wheel)
     rows = [try_one(each, wheel, sdist) for each in pythons]
     print(json.dumps({"wheel_bytes": wheel.stat().st_size, "runs": rows}, indent=1))
     missing = [each for each in WANTED if each not in {row["python"].rpartition(".")[0] for row in rows}]
