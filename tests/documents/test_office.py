@@ -228,3 +228,48 @@ def test_a_name_may_be_missing_above_row_numbers_and_a_title_is_no_header(tmp_pa
     path = workbook(tmp_path / "b.xlsx", {"one": [["Complaints of March"], HEADER, [1, "a"]]})
     with pytest.raises(DataError, match=r"--sheet one --header-row 2\.$"):
         open_corpus(path)
+
+
+def test_what_one_file_holds_is_gone_before_the_next(tmp_path, monkeypatch):
+    import docx
+
+    office._end_all()
+    monkeypatch.setattr(office, "MEMORY", 300 * 2**20)
+    made, kept = docx.Document(), tmp_path / "kept"
+    made.add_paragraph("said")
+    made.save(kept)
+    for name, parts in {"a": 200, "b": 120}.items():
+        with zipfile.ZipFile(kept) as old, zipfile.ZipFile(tmp_path / f"{name}.docx", "w", zipfile.ZIP_DEFLATED) as new:
+            for part in old.namelist():
+                data = old.read(part)
+                if part == "[Content_Types].xml":
+                    one = b'<Default Extension="bin" ContentType="application/octet-stream"/><Default '
+                    data = data.replace(b"<Default ", one, 1)
+                if part == "word/_rels/document.xml.rels":
+                    one = '<Relationship Id="x{0}" Type="http://example.org/x" Target="media/{0}.bin"/>'
+                    every = "".join(map(one.format, range(parts)))
+                    data = data.replace(b"</Relationships>", every.encode() + b"</Relationships>")
+                new.writestr(part, data)
+            for number in range(parts):
+                new.writestr(f"word/media/{number}.bin", bytes(2**20))
+    kept.unlink()
+    said = [each.text for each in open_corpus(tmp_path)]
+    office._end_all()
+    assert said == ["said", "said"]
+
+
+def test_a_long_document_is_not_held_while_others_are_read(tmp_path):
+    (tmp_path / "a.html").write_text("<p>" + "long " * 300_000)
+    (tmp_path / "b.html").write_text("<p>short")
+    corpus = open_corpus(tmp_path)
+    assert [len(each.text) for each in corpus] == [len(each.text) for each in corpus] == [1_499_999, 5]
+    assert ["_held" in table.__dict__ for table in corpus.tables] == [False, True]
+
+
+def test_a_duration_that_python_cannot_hold_empties_its_row_alone(tmp_path):
+    book = Workbook()
+    for place, (text, took) in enumerate([("text", "took"), ("a", 1), ("b", 10**12), ("c", 2)], start=1):
+        book.active.append([text, took])
+        book.active.cell(place, 2).number_format = "[h]:mm:ss"
+    book.save(tmp_path / "a.xlsx")
+    assert [each.text for each in open_corpus(tmp_path / "a.xlsx")] == ["a", "", "c"]

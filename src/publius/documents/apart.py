@@ -1,6 +1,7 @@
 """The process that takes foreign files apart: started by `publius.documents.office`, with limits, ended when late.
 
-Requests and answers are msgpack over a pipe. What a library says of a file may quote it, so nothing of that leaves.
+Requests and answers are msgpack over a pipe. Each file is read in a fork, so what one holds or breaks is gone before the
+next (rule 5). What a library says of a file may quote it, so nothing of that leaves.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import contextlib
 import email.header
 import email.parser
 import email.policy
+import importlib
 import logging
+import os
 import re
 import sys
 import zipfile
@@ -26,7 +29,7 @@ from publius.documents.document import decoded, said
 from publius.documents.tables import whole_encoding
 from publius.errors import MissingExtraError, extra
 from publius.settings import Reading
-from publius.text.normal_form import normal_form
+from publius.text.normal_form import LONGEST_TEXT, normal_form
 
 _BLOCKS: Final = frozenset(
     "address article aside blockquote br caption dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr "
@@ -37,6 +40,7 @@ _MARKUP: Final = re.compile(  # each alternative ends at what closes it, or at t
     r"""|</?([a-z][^\s/>]*)(?:[^>=]+|=\s*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))?)*+>?""",
     re.IGNORECASE | re.DOTALL,
 )
+_LONGEST: Final = LONGEST_TEXT + 1  # characters of a document that leave the fork: whoever asked cuts, and says so
 _LONGEST_HEADER: Final = 2000  # characters; what parses one takes a time that grows with the square of its length
 _NO_ADDRESS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\([^()]*\)')  # names in quotes and comments
 _ADDRESS: Final = re.compile(r"[^<]*<\s*([^\s<>@]+@[^\s<>@]+)\s*>\s*|[^@]*?([^\s<>,;@]+@[^\s<>,;@]+)[^@]*")
@@ -44,8 +48,22 @@ _WITHOUT_VALUE: Final = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f/>
 
 
 def main() -> None:
-    """Answer requests until there are none."""
+    """Answer requests until there are none, or until one has ended its fork."""
     logging.disable()
+    pipe: Connection[bytes, bytes] = Connection(int(sys.argv[2]))
+    with contextlib.suppress(EOFError):
+        while True:
+            request = msgspec.msgpack.decode(pipe.recv_bytes())
+            with contextlib.suppress(ImportError):  # once for all forks
+                importlib.import_module(_LIBRARIES.get(request["kind"], "email"))
+            if (fork := os.fork()) == 0:
+                pipe.send_bytes(msgspec.msgpack.encode(_answer(request)))
+                os._exit(0)
+            if os.waitpid(fork, 0)[1]:
+                return
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
     with contextlib.suppress(ImportError, ValueError):
         import resource
 
@@ -53,17 +71,12 @@ def main() -> None:
         most = resource.getrlimit(resource.RLIMIT_AS)[1]
         resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]), most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    pipe: Connection[bytes, bytes] = Connection(int(sys.argv[2]))
-    with contextlib.suppress(EOFError):
-        while True:
-            request = msgspec.msgpack.decode(pipe.recv_bytes())
-            try:
-                answer: dict[str, Any] = {"rows": READERS[request["kind"]](Path(request["path"]), request)}
-            except MissingExtraError as error:
-                answer = {"missing": error.__reduce__()[1]}
-            except Exception:  # of a library on a damaged file
-                answer = {"unreadable": True}
-            pipe.send_bytes(msgspec.msgpack.encode(answer))
+    try:
+        return {"rows": READERS[request["kind"]](Path(request["path"]), request)}
+    except MissingExtraError as error:
+        return {"missing": error.__reduce__()[1]}
+    except Exception:  # of a library on a damaged file
+        return {"unreadable": True}
 
 
 # One document a file --------------------------------------------------------------------------------------
@@ -84,7 +97,7 @@ def _docx(path: Path, request: dict[str, Any]) -> list[str]:
             else:
                 yield item.text
 
-    return ["\n".join(lines(docx.Document(str(path))))]
+    return ["\n".join(lines(docx.Document(str(path))))[:_LONGEST]]
 
 
 def _pdf(path: Path, request: dict[str, Any]) -> list[Any]:
@@ -97,7 +110,7 @@ def _pdf(path: Path, request: dict[str, Any]) -> list[Any]:
         if len(text.split()) < 20 and page.images.keys():  # a picture with a stamp
             pictures, text = pictures + 1, ""
         pages.append(text)
-    return ["\n".join(pages), pictures, len(pages)]
+    return ["\n".join(pages)[:_LONGEST], pictures, len(pages)]
 
 
 def _html(path: Path, request: dict[str, Any]) -> list[str]:
@@ -105,7 +118,7 @@ def _html(path: Path, request: dict[str, Any]) -> list[str]:
     data = path.read_bytes()
     whole = whole_encoding(data, Reading(encoding=request["encoding"]))
     named = re.search(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", data[:2048])
-    return [_page(data.decode(whole, "replace") if whole else _as_said(data, named and named[1].decode()))]
+    return [_page(data.decode(whole, "replace") if whole else _as_said(data, named and named[1].decode()))[:_LONGEST]]
 
 
 def _page(page: str) -> str:
@@ -143,7 +156,7 @@ def _mail(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
     elif "@" in normal_form("NFKC", sender := _header(sender)):
         sender = f'"{sender}"'  # a name, whatever it says
     parts = (_header(fields.get("subject", "")), _body(message).strip()) if whole else ()
-    return [{"text": "\n\n".join(filter(None, parts)), "from": sender}]
+    return [{"text": "\n\n".join(filter(None, parts))[:_LONGEST], "from": sender}]
 
 
 class _ShortHeaders(email.policy.Compat32):
@@ -205,7 +218,7 @@ def _sheets(path: Path, request: dict[str, Any]) -> list[Any]:
     for facts in book.sheets_metadata:
         hidden = not str(facts.visible).endswith(".Visible")
         read = not hidden or facts.name in request["sheet"]
-        rows = book.get_sheet_by_name(facts.name).to_python(False) if read else []
+        rows = _rows(book.get_sheet_by_name(facts.name)) if read else []
         found.append([facts.name, hidden, [[None if cell == "" else said(cell) for cell in row] for row in rows]])
     formulas = 0
     if zipfile.is_zipfile(path):
@@ -216,9 +229,23 @@ def _sheets(path: Path, request: dict[str, Any]) -> list[Any]:
     return [found, formulas]
 
 
+def _rows(sheet: Any) -> Iterator[list[Any]]:
+    """A row with a cell that Python cannot hold, as 10^12 days, counts as an empty one: it stops no others (rule 5)."""
+    rows, before = sheet.iter_rows(), [""] * (sheet.start or (0, 0))[1]
+    while True:
+        try:
+            yield before + next(rows)
+        except StopIteration:
+            return
+        except Exception:
+            yield [""] * (len(before) + sheet.width)
+
+
 READERS: Final[dict[str, Callable[[Path, dict[str, Any]], list[Any]]]] = {
     "docx": _docx, "pdf": _pdf, "html": _html, "eml": _mail, "sender": _mail, "mbox": _mbox, "sheets": _sheets,
 }  # fmt: skip
+
+_LIBRARIES: Final = {"docx": "docx", "pdf": "pypdf", "sheets": "python_calamine"}
 
 if __name__ == "__main__":
     main()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,8 @@ SECONDS: Final = 60.0
 """What a file may take, and again for each 16 MiB that it has."""
 MEMORY: Final = 2**30
 """Bytes that the process may have beyond those at its start."""
+_KEPT: Final = 2**20
+"""Characters of a document that are held while others are read: a longer one is read again when its turn comes."""
 Sheet = tuple[str, list[list[str | None]]]
 """A sheet's name and its rows, as wide as its widest."""
 
@@ -47,8 +50,14 @@ class Office(Held):
         elif self.kind == "pdf" and answer[1]:
             whole = answer[1] == answer[2]
             what = "files that are pictures, which count as empty texts: recognise their text first"
-            self.tally[what if whole else "pages that are pictures, which count as empty"] += 1 if whole else answer[1]
+            self.tally[what if whole else "pages that are pictures, which count as empty"] = 1 if whole else answer[1]
         return [{"id": stem, "text": answer[0]}]
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """A mailbox is held as a whole."""
+        yield from (held := self._held)
+        if self.kind != "mbox" and len(held[0]["text"]) > _KEPT:
+            self.__dict__.pop("_held", None)
 
     def _mail(self, part: tuple[int, int] | None) -> dict[str, str]:
         """A mail, which lies in this ``part`` of the file; of one that cannot be read who sent it."""
@@ -150,7 +159,7 @@ class _Process:
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603  # our own interpreter on our own module
                 command("publius.documents.apart", str(MEMORY), str(place)), cwd=os.sep, pass_fds=[place],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0,
                 env=environment(LC_ALL="C.UTF-8", MALLOC_ARENA_MAX="1", OMP_NUM_THREADS="1"),
             )  # fmt: skip
 
@@ -165,7 +174,8 @@ class _Process:
     def end(self) -> None:
         """End it, whatever it is doing."""
         if self.owner == os.getpid():
-            self._process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # the fork that reads, too
             self._process.wait()
         self._pipe.close()
 
