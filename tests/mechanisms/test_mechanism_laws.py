@@ -31,13 +31,13 @@ from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.lifted import Lifted
-from publius.mechanisms.registry import KERNELS, make_kernel
+from publius.mechanisms.registry import KERNELS, kernel_class, make_kernel
 from publius.noise.randomness import RunKey, seeded_rng, system_rng
 from publius.privacy.guarantee import Guarantee
 from publius.text.bag import Bag
 from vocabularies import CASES, brute_force, reference_rows, vocabulary
 
-FINITE = [name for name, kind in KERNELS.items() if issubclass(kind, AbstractFinite)]
+FINITE = [name for name in KERNELS if issubclass(kernel_class(name), AbstractFinite)]
 EPSILON = 3.0
 NO_TIGHT = [("clusters", 2), ("clusters", 10)]  # some weights are negative there
 

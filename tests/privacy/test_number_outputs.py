@@ -6,7 +6,7 @@ The low bits of a float that was made from a document and noise betray the docum
 import ast
 from functools import cache
 
-from publius.mechanisms.registry import KERNELS
+from publius.mechanisms.registry import KERNELS, kernel_class
 from source_imports import FILES, PACKAGE, tree_of
 
 NOT_THE_LIBRARY = {"audit", "evaluation"}  # what looks at public texts and synthetic worlds
@@ -14,7 +14,7 @@ RANDOMNESS = {"rng", "rngs", "noise", "key", "run_key", "generator"}
 
 NOISE_ONLY = {
     "Kernel.noise", "NoisyWords.noise", "AbstractFinite.noise",
-    *(f"{kind.__name__}.noise" for kind in KERNELS.values() if "noise" in vars(kind)),
+    *(f"{kind.__name__}.noise" for kind in map(kernel_class, KERNELS) if "noise" in vars(kind)),
     "fine_uniforms", "AbstractNoise.sample", "EuclideanLaplace.sample", "ManhattanLaplace.sample",
     "deep_uniform", "standard_normal", "StandardGamma.sample", "StandardGamma.upper_tail",
     "StandardGamma.lower_tail", "AbstractNoise.log_density", "EuclideanLaplace.log_density",

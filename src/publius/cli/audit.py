@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from publius.cli import console
 from publius.cli.console import Note, Table
 from publius.cli.parsing import Help, Json
-from publius.errors import PubliusError, UsageError
+from publius.errors import UsageError
 
 if TYPE_CHECKING:
     from publius.audit.case import Finding
-    from publius.embeddings.embeddings import Embeddings
-    from publius.mechanisms.kernel import Kernel
 
 FAILED = 70
 
@@ -37,30 +34,29 @@ def audit(
     from publius.noise.randomness import entropy
 
     chosen = int.from_bytes(entropy(4), "little") if seed is None else seed
-    if target is None:
-        if claim is not None or replay is not None:
-            raise UsageError("--claim and --replay need --target, the mechanism that is tried")
+    if target is None and claim is None and replay is None:
         return _installation(mechanism, chosen, json=json)
-    if (claim is None) == (replay is None):
+    if target is None:
+        raise UsageError("--claim and --replay need --target, the mechanism that is tried")
+    if replay is not None and claim is None:
+        return _said(console.watched(_replayed, target, replay), target, replay, json=json)
+    if claim is None or replay is not None:
         raise UsageError("--target needs --claim FILE.toml, or --replay CASE")
-    return _target(target, claim, replay, draws, chosen, output or Path("case.json"), json=json)
-
-
-def _made(name: str, world: Embeddings, epsilon: float) -> Kernel:
-    from publius.mechanisms import registry
-
-    return registry.make_kernel(name, world, epsilon=epsilon)
+    found, place = console.watched(_judged, target, claim, draws, chosen), output or Path("case.json")
+    if found.case is not None:
+        found.case.write(place)
+    return _said(found, target, place, json=json)
 
 
 def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
     from publius.audit.check import Check, checks
     from publius.audit.laws import check_laws
-    from publius.mechanisms import registry
+    from publius.mechanisms.registry import KERNELS, make_kernel
 
     def found() -> list[Check]:
         made = [] if names else list(checks())
-        for name in names or registry.KERNELS:
-            verdicts = list(check_laws(partial(_made, name), seed=seed))
+        for name in names or KERNELS:
+            verdicts = list(check_laws(lambda *on, name=name: make_kernel(name, on[0], epsilon=on[1]), seed=seed))
             faults = [f"{each.law}, on {each.vocabulary}: {each.reason}" for each in verdicts if each.reason]
             laws = len({each.law for each in verdicts})
             said = faults[0] if faults else f"{laws} laws on {len({each.vocabulary for each in verdicts})} vocabularies"
@@ -78,36 +74,34 @@ def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
     return 0 if passed else FAILED
 
 
-def _target(
-    name: str, claim: Path | None, stored: Path | None, draws: int, seed: int, output: Path, *, json: bool
-) -> int:
-    from publius.audit import said
-    from publius.audit.case import KINDS, Case, replay
+def _replayed(target: str, case: Path) -> Finding:
+    from publius.audit.case import Case, replay
+
+    return replay(Case.read(case), target)
+
+
+def _judged(target: str, claim: Path, draws: int, seed: int) -> Finding:
     from publius.audit.claim import Claim
     from publius.audit.judge import judge
     from publius.audit.target import target_named
 
-    def tried() -> Finding:
-        if stored is not None:
-            return replay(Case.read(stored), name)
-        if claim is None:
-            raise PubliusError("neither a claim nor a case")
-        stated = Claim.read(claim)
-        with target_named(name, stated.unit) as opened:
-            return judge(opened, stated, draws, seed)
+    stated = Claim.read(claim)
+    with target_named(target, stated.unit) as opened:
+        return judge(opened, stated, draws, seed)
 
-    found = console.watched(tried)
-    place = stored
-    if found.case is not None and stored is None:
-        found.case.write(output)
-        place = output
+
+def _said(found: Finding, target: str, place: Path, *, json: bool) -> int:
+    """What is found of a target; a case that refutes it lies at ``place``."""
+    from publius.audit import said
+    from publius.audit.case import KINDS
+
     keys = ("verdict", "confidence", "lower_bound", "claimed", "draws", "refused", "scope")
     rests = f"confidence {found.confidence:g}, {found.draws:,} draws"
     if found.case is not None:
         tried_with, seen = said.counterexample(found.case)
         told = (
             f"refuted: {KINDS[found.case.kind]}; {rests}\ntried: {tried_with}\nseen: {seen}\n"
-            f"Try it again: publius audit --replay {place} --target {name}"
+            f"Try it again: publius audit --replay {place} --target {target}"
         )
     else:
         claimed = "nothing" if found.claimed is None else f"{found.claimed:.6g}"

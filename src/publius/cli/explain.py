@@ -82,9 +82,9 @@ def _release(folder: str) -> Answer:
 
 
 def _list() -> Answer:
-    from publius.mechanisms.registry import KERNELS
+    from publius.mechanisms.registry import KERNELS, kernel_class
 
-    rows = [(name, (kind.__doc__ or "").split("\n")[0]) for name, kind in KERNELS.items()]
+    rows = [(name, (kernel_class(name).__doc__ or "").split("\n")[0]) for name in KERNELS]
     found = {"mechanisms": [{"name": name, "what": said} for name, said in rows]}
     return found, [Table(("mechanism", "what it does"), rows)]
 

@@ -29,8 +29,8 @@ def label(
     """Release one randomized label per document."""
     from publius.mechanisms.randomized_response import RandomizedResponse
 
-    if sum(each is not None for each in (classifier, labels)) != 1 or (field is not None and labels is None):
-        raise UsageError(_which(given=classifier is not None or field is not None))
+    if (classifier is None) == (labels is None) or (field is not None and labels is None):
+        raise UsageError(_which())
     files = files_of(file, more, labels)
     answers = answering(classifier, labels, encoder, field=field)
     if field is not None:
@@ -72,18 +72,12 @@ def declared_labels(given: str) -> tuple[list[str], list[str] | None]:
     return value_list(given, "--labels"), None
 
 
-def _which(*, given: bool) -> str:
+def _which() -> str:
     """What there is to answer with, and how to make one."""
-    if given:
-        return (
-            "one classifier answers: --classifier NAME, or --labels A,B by their names, or --field COLUMN with "
-            "--labels V1,V2"
-        )
     from publius.classifiers import stored_classifiers
 
-    stored = ", ".join(stored_classifiers())
     return (
-        f"which classifier answers? Stored: {stored or 'none yet'}. Use --classifier NAME, --labels A,B (the nearest "
-        "name), or --field COLUMN --labels V1,V2. Train one on public texts: publius models train PUBLIC --label topic "
-        "--name NAME"
+        "one classifier answers: --classifier NAME, --labels A,B (the nearest name), or --field COLUMN --labels V1,V2. "
+        f"Stored: {', '.join(stored_classifiers()) or 'none yet'}. Train one on public texts: publius models train "
+        "PUBLIC --label topic --name NAME"
     )

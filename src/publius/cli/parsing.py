@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final, get_args
@@ -71,6 +70,8 @@ def _command(name: str) -> App:
     """One command; its module is imported here, and no other."""
     homes = {name: home for commands in COMMANDS.values() for name, (home, _) in commands.items()}
     if name not in homes:
+        from difflib import get_close_matches
+
         near = get_close_matches(name, homes, 1)
         proposed = f" Did you mean {near[0]}?" if near else f" Commands: {', '.join(homes)}."
         raise UsageError(f"no command {name!r:.40}.{proposed}")

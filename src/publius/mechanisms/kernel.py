@@ -24,7 +24,7 @@ from publius.noise.randomness import Generator, system_rng
 from publius.option import Settings, declared
 from publius.privacy.guarantee import Evidence, Guarantee
 from publius.settings import EUCLIDEAN
-from publius.text.bag import Bag
+from publius.text.bag import Bag, bags_at
 
 _FIXED = frozenset({"embeddings", "metric", "epsilon", "chosen", "shape", "constant"})
 
@@ -114,11 +114,6 @@ class Kernel(ABC):
         """Public parameters beyond epsilon and metric, for the manifest: what was chosen, unless it says more."""
         return dict(vars(self.chosen))
 
-    @property
-    def utility_dimension(self) -> int | None:
-        """n, where a release of N words is within 2 Gamma(n N) / (epsilon N) of its document; None where unknown."""
-        return None
-
     @abstractmethod
     def noise(self, count: int, rng: Generator) -> Float64Array:
         """Randomness for ``count`` words, one row a word; it does not depend on the words."""
@@ -159,20 +154,8 @@ class Kernel(ABC):
         Words outside the vocabulary are the public unknown token's (`DataError` otherwise): give the bag through
         `Bag.from_text`, which applies the unknown-word policy.
         """
-        words = self.indices([word for word, count in bag.counts.items() for _ in range(count)])
-        return self.bag(self.draw([words], [rng if rng is not None else system_rng()])[0])
-
-    @final
-    def indices(self, words: Sequence[str]) -> IndexArray:
-        """Vocabulary indices; the unknown token stands at `Embeddings.unknown_index`."""
-        return word_indices(words, self.embeddings)
-
-    @final
-    def bag(self, indices: IndexArray) -> Bag:
-        """The bag of the vocabulary words at ``indices``."""
-        unique, counts = np.unique(indices, return_counts=True)
-        vocabulary = self.embeddings.vocabulary
-        return Bag({vocabulary[i]: int(c) for i, c in zip(unique.tolist(), counts.tolist(), strict=True)})
+        words = word_indices([*bag.words()], self.embeddings)
+        return bags_at(self.embeddings, self.draw([words], [rng if rng is not None else system_rng()])[0][None])[0]
 
 
 class AbstractExact(Kernel):

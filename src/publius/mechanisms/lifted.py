@@ -33,9 +33,8 @@ TYPICAL: Final = ("nurse", "river")
 
 
 class PublicPair(NamedTuple):
-    """Two public words, their distance, and the exponent between two documents that differ in them alone."""
+    """The distance of two public words, and the exponent between two documents that differ in them alone."""
 
-    words: tuple[str, str]
     distance: float
     exponent: float
 
@@ -131,7 +130,7 @@ class Lifted(Mechanism):
             return None
         one, other = (self.vocabulary.vectors[place : place + 1] for place in places if place is not None)
         distance = float(self.kernel.metric.paired(one, other)[0])
-        return PublicPair(words, distance, upward(exact_epsilon(self.guarantee.epsilon) * Fraction(distance)))
+        return PublicPair(distance, upward(exact_epsilon(self.guarantee.epsilon) * Fraction(distance)))
 
     def known(self, text: str) -> tuple[int, int]:
         """How many words of a text were looked up, and how many the vocabulary knows."""

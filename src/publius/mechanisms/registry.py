@@ -1,9 +1,9 @@
-"""Kernels by name: Publius's own, and any class that can be imported. To add one, name its place in `_PLACES`."""
+"""Kernels by name: Publius's own, and any class that can be imported. To add one, name its place in `KERNELS`."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final, get_args
@@ -17,30 +17,13 @@ from publius.option import Settings, declared
 from publius.privacy.guarantee import Guarantee
 from publius.settings import EUCLIDEAN
 
-_PLACES: Final = {
+KERNELS: Final = {
     "laplace": "laplace:Laplace", "exponential": "exponential:Exponential", "tight": "tight:Tight",
     "projected-laplace": "projected:ProjectedLaplace", "projected-exponential": "projected:ProjectedExponential",
     "truncated-exponential": "exponential:TruncatedExponential", "mahalanobis": "mahalanobis:Mahalanobis",
     "vickrey": "vickrey:Vickrey",
 }  # fmt: skip
-
-
-class _Kernels(Mapping[str, type[Kernel]]):
-    """Those of Publius by name, each imported when it is asked for."""
-
-    def __getitem__(self, name: str) -> type[Kernel]:
-        module, _, kind = _PLACES[name].partition(":")
-        found: type[Kernel] = getattr(import_module(f"publius.mechanisms.kernels.{module}"), kind)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_PLACES)
-
-    def __len__(self) -> int:
-        return len(_PLACES)
-
-
-KERNELS: Final[Mapping[str, type[Kernel]]] = _Kernels()
+"""Those of Publius, each imported when it is asked for."""
 
 
 def kernel_class(name: str) -> type[Kernel]:
@@ -49,7 +32,9 @@ def kernel_class(name: str) -> type[Kernel]:
     `UsageError` with the names where there is none, `PolicyError` with what a class from outside lacks.
     """
     if name in KERNELS:
-        return KERNELS[name]
+        module, _, own = KERNELS[name].partition(":")
+        known: type[Kernel] = getattr(import_module(f"publius.mechanisms.kernels.{module}"), own)
+        return known
     if not name.startswith(PYTHON):
         raise UsageError(
             f"no mechanism is called {name!r:.40}: choose one of {', '.join(KERNELS)}, or python:MODULE:CLASS"
@@ -65,7 +50,7 @@ def kernel_class(name: str) -> type[Kernel]:
         raise UsageError(f"{name} is named {found.name!r}, which is a mechanism of Publius: give it another name")
     if not issubclass(found.Parameters, Settings):
         raise PolicyError(f"{name} declares Parameters that do not derive from publius.option.Settings")
-    for method in ("draw", "randomize", "indices", "bag"):
+    for method in ("draw", "randomize"):
         if getattr(found, method) is not getattr(Kernel, method):
             raise PolicyError(f"{name} replaces {method}, which is Publius's: define noise and apply only")
     if "threads" not in inspect.signature(found.apply).parameters:

@@ -52,7 +52,3 @@ class Shuffled:
     def guarantee(self) -> ShuffledGuarantee:
         """(epsilon, delta) of an author with all documents, rounded up."""
         return self._shuffling.guarantee(self.delta, documents_per_author=self.documents_per_author)
-
-    def delta_at(self, epsilon: float) -> float:
-        """The author's delta at another ``epsilon``, rounded up."""
-        return self._shuffling.delta_at(epsilon, documents_per_author=self.documents_per_author)

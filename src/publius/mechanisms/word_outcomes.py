@@ -18,9 +18,11 @@ from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.kernel import AbstractExact, Kernel
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import Lifted
 from publius.noise.randomness import Generator, seeded_rng, system_rng
 from publius.privacy.bounds import displacement_quantile, lower_bound_after_nearest, paper_bound_refuted
+from publius.settings import EUCLIDEAN
 from publius.statistics import Interval, clopper_pearson
 
 WORDS = 400
@@ -155,9 +157,10 @@ def setting(mechanism: Lifted) -> dict[str, Any]:
     """The certificate and what it does to public words: constants, pairs, share unchanged, utility."""
     kernel, facts = mechanism.kernel, mechanism.facts()
     found = of_frequent_words(kernel)
-    n = kernel.utility_dimension
-    utility = None
-    if n is not None:
+    n, utility = kernel.embeddings.dimension, None
+    if (
+        isinstance(kernel, Laplace) and kernel.metric.name == EUCLIDEAN
+    ):  # the nearest word is as far as the input at most
         near = displacement_quantile(kernel.epsilon, mechanism.length, n, 0.5)
         at = kernel.epsilon, mechanism.length, n, 2 * near
         utility = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self, final
 
 import numpy as np
@@ -18,13 +18,13 @@ from publius.settings import EUCLIDEAN, TextSettings, UnknownPolicy
 from publius.sklearn.inputs import checked_counts, column_names, only_texts, texts_of, texts_of_counts
 
 with extra("sklearn", "scikit-learn"):
-    from scipy.sparse import csr_matrix
     from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.utils.validation import check_is_fitted
 
 
-def _counts(outcome: Outcome) -> Mapping[str, int]:
-    return outcome.bag.counts if outcome.bag is not None else {str(outcome.label): 1}
+def _words(outcome: Outcome) -> Iterable[str]:
+    return outcome.bag.words() if outcome.bag is not None else (str(outcome.label),)
 
 
 class _Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -40,15 +40,8 @@ class _Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sci
 
     def _protected(self, texts: Sequence[str]) -> Any:
         """Fresh noise for each text: CSR of shape (documents, columns)."""
-        place = {name: column for column, name in enumerate(self.released_)}
         outcomes = self.mechanism_.protect(texts, range(len(texts)), RunKey.fresh()).outcomes if len(texts) else ()
-        rows = [_counts(outcome) for outcome in outcomes]
-        columns = np.array([place[name] for row in rows for name in row], np.int64)
-        data = np.array([count for row in rows for count in row.values()], np.int64)
-        starts = np.cumsum([0, *map(len, rows)])
-        made = csr_matrix((data, columns, starts), shape=(len(texts), len(self.released_)))
-        made.sort_indices()
-        return made
+        return CountVectorizer(analyzer=_words, vocabulary=self.released_, dtype=np.int64).transform(outcomes)
 
     def __sklearn_clone__(self) -> Self:
         """The same parameters, unfitted: mechanisms, classifiers and vectors never change, so nothing is copied."""

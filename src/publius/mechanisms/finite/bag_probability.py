@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from publius.distances.ground import word_indices
 from publius.errors import UsageError
 from publius.mechanisms.kernel import AbstractExact
 from publius.text.bag import UNKNOWN, Bag
@@ -40,8 +41,8 @@ def log_probability(mechanism: AbstractExact, original: Bag, released: Bag) -> f
             "only a mechanism whose output probabilities can be computed says that of a bag: exponential, tight or "
             "another finite one"
         )
-    inputs, counts = mechanism.indices([*original.words()]), [*released.counts.values()]
-    outputs = mechanism.indices([*released.counts])
+    inputs, outputs = (word_indices([*words], mechanism.embeddings) for words in (original.words(), released.counts))
+    counts = [*released.counts.values()]
     if original.size != released.size or UNKNOWN in released.counts:  # no mechanism puts out that token
         return -math.inf
     shape = tuple(count + 1 for count in counts)

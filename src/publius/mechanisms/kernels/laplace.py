@@ -77,8 +77,3 @@ class Laplace(NoisyWords):
     """
 
     name = "laplace"
-
-    @property
-    def utility_dimension(self) -> int | None:
-        """See `Kernel.utility_dimension`; the nearest word is at most as far as the input, in Euclid's."""
-        return self.embeddings.dimension if self.metric.name == EUCLIDEAN else None
