@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from publius.documents.clean import clean, quotes
+from publius.documents.clean import clean, cleaned
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ OUTLOOK = "{}: Town <town@post.example>\n{}: Monday, 9:14\n{}: Jane\n{}: heating
 def test_the_words_of_others_go_unless_kept(quoting):
     assert clean(f"my own words{quoting}").strip() == "my own words"
     assert OLD in clean(f"my own words{quoting}", keep_quotes=True)
-    assert quotes(f"my own words{quoting}")
+    assert cleaned(f"my own words{quoting}")[1]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_words_of_others_go_unless_kept(quoting):
 )  # fmt: skip
 def test_an_authors_own_words_stay(own):
     assert clean(own) == own.replace("</blockquote>", "\n")
-    assert not quotes(own)
+    assert not cleaned(own)[1]
 
 
 @pytest.mark.parametrize(

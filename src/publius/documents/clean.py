@@ -72,10 +72,16 @@ def clean(text: str, *, keep_quotes: bool = False) -> str:
     >>> clean("The <b>of\ufb01ce</b> was&nbsp;closed.<br>I wai-\nted.")
     'The office was closed.\nI waited.'
     """
+    return cleaned(text, keep_quotes=keep_quotes)[0]
+
+
+def cleaned(text: str, *, keep_quotes: bool = False) -> tuple[str, bool]:
+    """`clean`, and whether words of others were left out."""
+    quotes = False
     if "\0" in text:
         text = text.replace("\0", "")
     if not keep_quotes and ("[" in text or "<" in text) and ("quote" in text or "QUOTE" in text):
-        text = _without_nested(text)
+        text, quotes = _without_nested(text)
     if "<" in text and _TAG.search(text):
         text = unescaped(_TAG.sub("", _BLOCK.sub("\n", _UNSEEN.sub("", text))))
     elif "&" in text and ";" in text:
@@ -83,14 +89,17 @@ def clean(text: str, *, keep_quotes: bool = False) -> str:
     if not keep_quotes and _may_quote(text):
         for signs, pattern in _QUOTED:
             if any(sign in text for sign in signs):
-                text = pattern.sub("", text)
+                text, times = pattern.subn("", text)
+                quotes = quotes or times > 0
     if not text.isascii():
         text = normal_form("NFKC", text.replace("\xad", ""))
     if "\n" in text and (("-" in text and ("-\n" in text or "-\r" in text)) or "\u2010" in text):
         text = _HYPHENS.sub("", text)
     if ("X" in text and "XXX" in text) or "\u2588" in text:
-        return PLACEHOLDER.sub(" ", text)
-    return _IN_BRACKETS.sub(" ", text) if "[" in text or "<" in text or "{" in text else text
+        text = PLACEHOLDER.sub(" ", text)
+    elif "[" in text or "<" in text or "{" in text:
+        text = _IN_BRACKETS.sub(" ", text)
+    return text, quotes
 
 
 def _may_quote(text: str) -> bool:
@@ -100,8 +109,8 @@ def _may_quote(text: str) -> bool:
     return ("{" in text and "{quote}" in text) or (":" in text and _SUBJECT_LINE.search(text) is not None)
 
 
-def _without_nested(text: str) -> str:
-    """``text`` without quotations that may hold others; one that never ends stays."""
+def _without_nested(text: str) -> tuple[str, bool]:
+    """``text`` without quotations that may hold others, and whether there are some; one that never ends stays."""
     kept, depth, last = list[str](), 0, 0
     for found in _NESTED.finditer(text):
         if not found[1]:
@@ -113,9 +122,4 @@ def _without_nested(text: str) -> str:
             depth -= 1
             last = last if depth else found.end()
     rest = kept.pop() + text[last:] if depth else text[last:]
-    return "\n>\n".join([*kept, rest])  # so that the line above it is known for what it is
-
-
-def quotes(text: str) -> bool:
-    """Whether `clean` leaves words of others out."""
-    return ("&" in text or "[" in text or _may_quote(text)) and clean(text) != clean(text, keep_quotes=True)
+    return "\n>\n".join([*kept, rest]), bool(kept)  # so that the line above it is known for what it is

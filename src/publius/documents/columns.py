@@ -115,7 +115,7 @@ def _at(value: Any, steps: Sequence[str]) -> list[Any]:
 
 def _steps(name: str) -> list[str]:
     """The steps of a path: ``answers[].a`` is "answers", "[]", "a"."""
-    return [step for part in name.split(".") for step in part.replace("[]", ".[]").split(".") if step]
+    return [step for step in name.replace("[]", ".[]").split(".") if step]
 
 
 # Those that somebody wants --------------------------------------------------------------------------------

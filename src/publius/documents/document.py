@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from publius.documents.clean import clean, quotes
+from publius.documents.clean import cleaned
 from publius.text.normal_form import LONGEST_TEXT
 
 CP1252: Final = "rows that are not UTF-8, read as windows-1252"
@@ -60,22 +60,19 @@ class Plan(msgspec.Struct, frozen=True):
         return (self.text, self.id, self.author, *self.fields)
 
     def document(self, row: int, values: Sequence[Any], tally: Tally = UNHEARD) -> Document:
-        """The document of these values of `names`."""
-        text = self.given(values, tally)
-        author = str(row) if self.own else said(values[2])
-        author = None if author is None or not author.strip() else author
+        """The document of these values of `names`; what is odd about it is counted."""
+        text, writer = text_of(values[0], tally), values[2]
+        if not self.raw:
+            text, quotes = cleaned(text, keep_quotes=self.keep_quotes)
+            if quotes:
+                tally[QUOTED] += 1
+        if (isinstance(writer, list) and len(writer) > 1) or (isinstance(writer, str) and BETWEEN in writer):
+            tally[SEVERAL] += 1
+        author = str(row) if self.own else said(writer)
         return Document(
-            row=row, text=text if self.raw else clean(text, keep_quotes=self.keep_quotes), id=said(values[1]),
-            author=author, fields=dict(zip(self.fields, values[3:], strict=True)) if self.fields else {},
+            row=row, text=text, id=said(values[1]), author=None if author is None or not author.strip() else author,
+            fields=dict(zip(self.fields, values[3:], strict=True)) if self.fields else {},
         )  # fmt: skip
-
-    def given(self, values: Sequence[Any], tally: Tally) -> str:
-        """The text as it stands, counted where words of others will be left out, and where several wrote it."""
-        text, author = text_of(values[0], tally), values[2]
-        if tally is not UNHEARD:
-            tally[SEVERAL] += len(author) > 1 if isinstance(author, list) else BETWEEN in str(author)
-            tally[QUOTED] += not (self.raw or self.keep_quotes) and quotes(text)
-        return text
 
 
 def text_of(value: Any, tally: Tally = UNHEARD) -> str:

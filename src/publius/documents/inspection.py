@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.documents.clean import PLACEHOLDER, clean
+from publius.documents.clean import PLACEHOLDER
 from publius.documents.columns import ChoiceError, header_rows
 from publius.documents.corpus import Corpus, Note, open_corpus
 from publius.documents.document import CP1252, Document, said
@@ -27,7 +27,6 @@ from publius.text.author_names import author_key
 LOOKED_AT: Final = 2_000  # texts whose language and words are looked at, at most
 TRIED: Final = 300  # texts whose words are looked up one by one before anything is spent, at most
 HARDLY: Final = 0.65  # a text of whose words fewer are known is hardly known: texts of another language, most of all
-SHORT: Final = 200  # characters of a text that may be without words once it is clean
 _COLUMNS: Final = 60
 _NOBODY: Final = frozenset(
     "- -- . ? / n/a na n.a. none null nil nan anonymous anonym anon anonyme anónimo unknown unbekannt inconnu "
@@ -228,31 +227,28 @@ def look(
 
     ``known`` tells of a text how many words were looked up and how many are known. It warns; nothing depends on it.
     """
-    plan = corpus.plan
-    documents = empty = none = hardly = looked = 0
+    documents = empty = none = looked = 0
     foreign: list[str] = []
-    authors: Counter[Any] = Counter()
-    for given, author in corpus.texts():
+    authors: Counter[str | None] = Counter()
+    for document in corpus:
         documents += 1
-        authors[said(author)] += plan.author is not None
-        near = documents <= LOOKED_AT or len(given) < SHORT
-        text = clean(given, keep_quotes=plan.keep_quotes) if near and not plan.raw else given
-        if not any(map(str.isalnum, text)):
+        authors[document.author] += 1
+        if not any(map(str.isalnum, document.text)):
             empty += 1
         elif known is not None and looked < TRIED:
             looked += 1
-            words, found = known(text)
+            words, found = known(document.text)
             none += not found
             if found < HARDLY * words or not found:
-                hardly += 1
-                foreign.append(text)
-    keys = {author: author_key(author) for author in authors if authors[author]}
+                foreign.append(document.text)
+    keys = {author: author_key(author) for author in authors} if corpus.plan.author is not None else {}
     nobody = sum(authors[author] for author, key in keys.items() if is_nobody(key))
     by_authors = f" by {how_many(len({*keys.values()} - {None}), 'author')}" if keys else ""
     lines = [f"{how_many(documents, 'text')}{by_authors}."]
     if empty:
         one, more = "has no words: it counts as a text without any.", "have no words: they count as texts without any."
         lines.append(how_many(empty, one, more))
+    hardly = len(foreign)
     if hardly > looked / 5:
         languages: Counter[str] = Counter()
         for text in foreign:
