@@ -6,7 +6,7 @@ import pytest
 
 from publius.errors import UsageError
 from publius.evaluation.asked import Limits
-from publius.evaluation.records import CLEAR, Setting, attempt
+from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
 from publius.evaluation.report import strongest
 from publius.evaluation.verdict import judged, level_of, needed, overall, too_few
 from publius.noise.randomness import seeded_rng
@@ -145,10 +145,6 @@ def test_a_false_fail_is_rare_with_several_limits_attackers_and_settings():
 
 
 def test_verdicts_can_be_computed_again_from_results():
-    import msgspec
-
-    from publius.evaluation.records import Attempt
-
     rng = seeded_rng(2)
     values = rng.random(60)
     first = attempt(

@@ -117,6 +117,10 @@ class Claim:
         """Of each word in the vocabulary."""
         return {word: place for place, word in enumerate(self.vocabulary)}
 
+    def input_of(self, words: Sequence[str]) -> Input:
+        """These words as an input of the unit."""
+        return (" ".join(words),) if self.unit == DOCUMENT else tuple(words)
+
     def distances(self, one: Iterable[int], other: Iterable[int] | None = None) -> Float64Array:
         """Claimed ln ratios of words against words (against each other by default), shape (words, words)."""
         first = np.fromiter(one, np.int64)
@@ -153,13 +157,12 @@ class Claim:
 
     def every_input(self) -> list[Input] | None:
         """All inputs where they are few enough to look at each pair; of texts those of up to ``size`` words, in one order."""
-        found: Iterable[Input] = itertools.product(self.vocabulary, repeat=self.size)
+        found: Iterable[Sequence[str]] = itertools.product(self.vocabulary, repeat=self.size)
         if self.unit == DOCUMENT:
             sizes = range(self.size + 1) if self.bound is not None else (self.size,)
-            chosen = (itertools.combinations_with_replacement(self.vocabulary, size) for size in sizes)
-            found = ((" ".join(words),) for words in itertools.chain.from_iterable(chosen))
+            found = (each for size in sizes for each in itertools.combinations_with_replacement(self.vocabulary, size))
         most = _MOST_INPUTS if self.unit == WORD else _MOST_MATCHED
-        inputs = list(itertools.islice(found, most + 1))
+        inputs = [self.input_of(words) for words in itertools.islice(found, most + 1)]
         return inputs if len(inputs) <= most else None
 
     def _places(self, given: Input) -> list[int] | None:

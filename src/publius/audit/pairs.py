@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from publius.audit.claim import DOCUMENT, SEQUENCE, WORD, Claim, Input
+from publius.audit.claim import DOCUMENT, SEQUENCE, Claim, Input
 from publius.noise.randomness import Generator
 
 UNKNOWN: Final = ("zqxunlistedone", "zqxunlistedtwo")
@@ -18,7 +18,6 @@ _SPELLINGS: Final = (
 )  # fmt: skip
 _MOST_WORDS: Final = 1000
 _LONG: Final = 200
-_MANY: Final = 25
 
 
 class Pair(NamedTuple):
@@ -32,11 +31,9 @@ class Pair(NamedTuple):
 
 def pairs(claim: Claim, wanted: int, rng: Generator, given: Sequence[Input] | None = None) -> list[Pair]:
     """About ``wanted`` pairs, and the odd ones: among the inputs ``given``, or among all that there are."""
-    found: Iterable[tuple[Input, Input, str]]
+    found: Iterable[tuple[Input, Input, str]] = chain(_lists(claim, wanted, rng), _odd_texts(claim, rng))
     if given is not None:
         found = ((x, y, "recorded") for x, y in combinations(given, 2))
-    else:
-        found = (_texts if claim.unit == DOCUMENT else _lists)(claim, wanted, rng)
     once: dict[frozenset[Input], Pair] = {}
     for x, y, why in found:
         claimed = claim.claimed(x, y)
@@ -54,11 +51,9 @@ def unknown_inputs(claim: Claim) -> list[tuple[Input, Input, str]]:
 
 def _with(claim: Claim, word: str) -> Input:
     """An input of the claim's unit with ``word`` in the middle of words of the vocabulary."""
-    known = [claim.vocabulary[place % len(claim.vocabulary)] for place in range(claim.size)]
-    if claim.unit == WORD:
-        return (word,)
-    words = [*known[: claim.size // 2], word, *known[claim.size // 2 + 1 :]]
-    return (" ".join(words),) if claim.unit == DOCUMENT else tuple(words)
+    words = [claim.vocabulary[place % len(claim.vocabulary)] for place in range(claim.size)]
+    words[claim.size // 2] = word
+    return claim.input_of(words)
 
 
 def _two_words(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[str, str, str]]:
@@ -92,18 +87,16 @@ def _lists(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, I
         at = (0, size - 1, size // 2)[turn // 2 % 3] if others else 0
         shared = _drawn(claim, others, rng)
         one, two = ((*shared[:at], *(each,) * (size - others), *shared[at:]) for each in (x, y))
-        yield one, two, why
+        yield claim.input_of(one), claim.input_of(two), why
     if claim.unit != SEQUENCE and size > 1:
         x, y, _ = next(_two_words(claim, 1, rng))
-        ordered: Input = (x, *(y,) * (size - 1))
-        yield ordered, (*ordered[1:], ordered[0]), "order"
+        rest = (y,) * (size - 1)
+        yield claim.input_of((x, *rest)), claim.input_of((*rest, x)), "order"
 
 
-def _texts(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
-    """As of bags; where any two texts are covered, texts as nobody expects them, too."""
-    for one, two, why in _lists(claim, wanted, rng):
-        yield (" ".join(one),), (" ".join(two),), why
-    if claim.bound is None:
+def _odd_texts(claim: Claim, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
+    """Where any two texts are covered, texts as nobody expects them."""
+    if claim.unit != DOCUMENT or claim.bound is None:
         return
     base = _drawn(claim, claim.size, rng)
     text = " ".join(base)

@@ -21,10 +21,10 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from threading import Timer
-from typing import IO, Any, Final, Self, cast, final
+from typing import IO, Any, Final, cast, final
 
 from publius.audit.claim import Input, content, input_from
 from publius.audit.outputs import REFUSED, Output, plain
@@ -46,7 +46,7 @@ _SUM: Final = 1e-12
 _LIMIT: Final = 1 << 30
 
 
-class Target:
+class Target(AbstractContextManager["Target"]):
     """A mechanism for inputs of one unit, in a process; to be used in a ``with`` block, which ends what it started.
 
     Attributes:
@@ -68,12 +68,7 @@ class Target:
         self._process: subprocess.Popen[bytes] | None = None
         self._questions = 0
 
-    def __enter__(self) -> Self:
-        """See `Target`."""
-        return self
-
     def __exit__(self, *_: object) -> None:
-        """See `Target`."""
         self.close()
 
     def close(self) -> int | None:
