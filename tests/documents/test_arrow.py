@@ -70,7 +70,7 @@ def test_a_frame_gives_the_same_documents_as_its_file(tmp_path):
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
     options = {"author_field": "author", "id_field": "id", "fields": ["day"]}
     assert documents_in(Frame(table), **options) == [*open_corpus(tmp_path / "a.parquet", **options)]
-    assert [each.author for each in documents_in(table.drop(["id"]), author_field="id")] == ["0", "1", "2"]
+    assert [each.author for each in documents_in(table.drop(["id"]), author_field="id")] == ["\0000", "\0001", "\0002"]
     with pytest.raises(DataError, match="No column writer"):
         documents_in(table, author_field="writer")
     with pytest.raises(UsageError, match="Arrow interface"):

@@ -1,6 +1,7 @@
 """Word, PDF, HTML, mail and workbooks, each once as it should be and once as it should not."""
 
 import datetime
+import os
 import sys
 import zipfile
 from pathlib import Path
@@ -273,3 +274,8 @@ def test_a_duration_that_python_cannot_hold_empties_its_row_alone(tmp_path):
         book.active.cell(place, 2).number_format = "[h]:mm:ss"
     book.save(tmp_path / "a.xlsx")
     assert [each.text for each in open_corpus(tmp_path / "a.xlsx")] == ["a", "", "c"]
+
+
+def test_a_name_that_is_not_utf_8_is_read(tmp_path):
+    Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9.html")).write_text("<p>fine")
+    assert [each.text for each in open_corpus(tmp_path)] == ["fine"]

@@ -185,8 +185,33 @@ def test_any_column_may_be_the_author_and_none_must_be(file):
 
 
 def test_each_document_is_its_own_author_where_nothing_is_called_id(file):
-    assert [each.author for each in open_corpus(file("text\na\nb\n"), author_field="id")] == ["0", "1"]
+    assert [each.author for each in open_corpus(file("text\na\nb\n"), author_field="id")] == ["\0000", "\0001"]
     assert [each.author for each in open_corpus(file("id,text\nx,a\n"), author_field="id")] == ["x"]
+    some = file('{"text": "a"}\n{"text": "b", "id": 1}\n{"text": "c"}\n', "a.jsonl")  # one record decides no other
+    assert [each.author for each in open_corpus(some, author_field="id")] == ["\x000", "1", "\x002"]
+
+
+def test_one_odd_byte_decides_its_own_cell_alone(file):
+    row = "Zo\u00eb,caf".encode() + b"\xe9\n"
+    found = open_corpus(file(b"who,text\n" + row), author_field="who", fields=["who"])
+    assert [(each.author, each.text) for each in found] == [("Zo\u00eb", "caf\u00e9")]
+    line = '{"who": "Zo\u00eb", "text": "caf'.encode() + b'\xe9"}\n'
+    assert [(each.author, each.text) for each in open_corpus(file(line, "a.jsonl"), author_field="who")] == [
+        ("Zo\u00eb", "caf\u00e9")
+    ]
+
+
+def test_a_column_alone_has_no_delimiter(file):
+    path = file('text\nopen\nI waited, and left; twice\n"in marks, and\nlines"\n')
+    assert texts(path) == ["open", "I waited, and left; twice", "in marks, and\nlines"]
+
+
+def test_an_object_with_a_text_is_one_document_whatever_lists_it_has(file):
+    path = file('{"body": "a", "attachments": [{"name": "x"}, {"name": "y"}]}', "a.json")
+    assert texts(path, reading=Reading(text_field="body")) == ["a"]
+    path = file('{"answers": [{"a": "x"}, {"a": "y"}]}', "b.json")
+    assert texts(path, reading=Reading(text_field="answers[].a")) == ["x\n\ny"]
+    assert texts(file('{"rows": [{"text": "a"}, {"text": "b"}]}', "c.json")) == ["a", "b"]
 
 
 # JSON -----------------------------------------------------------------------------------------------------

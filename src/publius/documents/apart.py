@@ -72,7 +72,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]), most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        return {"rows": READERS[request["kind"]](Path(request["path"]), request)}
+        return {"rows": READERS[request["kind"]](Path(os.fsdecode(request["path"])), request)}
     except MissingExtraError as error:
         return {"missing": error.__reduce__()[1]}
     except Exception:  # of a library on a damaged file

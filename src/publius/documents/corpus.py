@@ -89,11 +89,11 @@ class Corpus:
         beside, plans = () if gaps else fields, []
         needed = [name for name in (author_field, id_field, *beside) if name is not None and name != OWN]
         for table, plan, columns in zip(self.tables, self.plans, _columns_with(needed, self.tables), strict=True):
-            absent = OWN not in columns
-            author, id = (None if absent and name == OWN else name for name in (author_field, id_field))
-            own = absent and author_field == OWN
-            check_columns(columns, (author, id, *beside), table.name if len(self.tables) > 1 else "")
-            told = {"id": id, "author": author, "own": own, "fields": (*fields,), "nobody": nobody}
+            own, id = author_field == OWN, None if id_field == OWN and OWN not in columns else id_field
+            check_columns(
+                columns, (None if own else author_field, id, *beside), table.name if len(self.tables) > 1 else ""
+            )
+            told = {"id": id, "author": author_field, "own": own, "fields": (*fields,), "nobody": nobody}
             plans.append(msgspec.structs.replace(plan, **told))
         return Corpus(self.source, self.tables, plans)
 

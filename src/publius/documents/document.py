@@ -51,7 +51,7 @@ class Plan(msgspec.Struct, frozen=True):
     raw: bool = False
     keep_quotes: bool = False
     own: bool = False
-    """Each document is its own author."""
+    """A document without an author is its own, under a name that nobody has."""
     nobody: frozenset[str] = frozenset()
     """Keys of authors who name nobody, "" where none is named; their documents are left out."""
 
@@ -68,9 +68,11 @@ class Plan(msgspec.Struct, frozen=True):
                 tally[QUOTED] += 1
         if (isinstance(writer, list) and len(writer) > 1) or (isinstance(writer, str) and BETWEEN in writer):
             tally[SEVERAL] += 1
-        author = str(row) if self.own else said(writer)
+        author = said(writer)
+        if author is None or not author.strip():
+            author = f"\0{row}" if self.own else None
         return Document(
-            row=row, text=text, id=said(values[1]), author=None if author is None or not author.strip() else author,
+            row=row, text=text, id=said(values[1]), author=author,
             fields=dict(zip(self.fields, values[3:], strict=True)) if self.fields else {},
         )  # fmt: skip
 

@@ -55,7 +55,7 @@ class JsonLines(Records):
             self.tally[NULLS] += 1
             line = line.replace(b"\0", b"")
         try:
-            return _value(decoded(line, self.tally), self.tally)
+            return _value(line.decode("utf-8", "surrogateescape"), self.tally)
         except RecursionError:
             self.tally["rows nested too deeply to read, which count as empty texts"] += 1
             return {}
@@ -66,7 +66,7 @@ class JsonLines(Records):
 
 @final
 class Json(Held):
-    """A list of objects or of strings, also as the one list of an object; or one object alone."""
+    """A list of objects or of strings, also as the one list of an object without a text; or one object alone."""
 
     headed = False
 
@@ -93,7 +93,8 @@ class Json(Held):
                 for each in value.values()
                 if isinstance(each, list) and any(isinstance(item, dict) for item in each)
             ]
-            value = lists[0] if len(lists) == 1 and "text" not in value else [value]
+            named = re.split(r"[.\[]", self.reading.text_field or "text", maxsplit=1)[0]
+            value = lists[0] if len(lists) == 1 and named not in value else [value]
         if not isinstance(value, list):
             raise DataError(f"{self.name} holds no list: write a list of objects, or JSON lines.")
         return [each if isinstance(each, dict) else Bare(text=each) for each in value]

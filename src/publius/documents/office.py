@@ -196,7 +196,7 @@ def asked(kind: str, path: Path, reading: Reading, part: tuple[int, int] | None 
     process = _running.pop() if _running else _Process()
     start, stop = part or (0, os.stat(path).st_size)
     allowed = SECONDS * (1 + (stop - start) // 2**24)
-    request = {"kind": kind, "path": os.path.abspath(path), "part": [start, stop], **asdict(reading)}
+    request = {"kind": kind, "path": os.fsencode(os.path.abspath(path)), "part": [start, stop], **asdict(reading)}
     try:
         answer = process.answer(request, allowed)
     except BaseException:

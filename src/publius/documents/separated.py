@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from publius.documents.columns import header_of, header_rows, places_of, together
-from publius.documents.document import CP1252, Tally, cp1252, decoded
+from publius.documents.document import CP1252, Tally, decoded
 from publius.documents.tables import NULLS, Table, head_of, whole_encoding
 from publius.errors import DataError, UsageError, how_many
 from publius.files.reading import open_binary
 from publius.settings import Reading
 
 _RETURN: Final = "\ud800"  # in the place of a carriage return within a field; no text decodes to it
+_NO_TEXT: Final = "\ud801"
 _ODD: Final = re.compile(f"[\0{_RETURN}\udc80-\udcff]")
 
 
@@ -117,7 +118,7 @@ class Separated(Table):
         cells = [cell.replace(_RETURN, "\r").replace("\0", "") for cell in row]
         if self.encoding is None and _ODD.search("".join(cells)):
             self.tally[CP1252] += 1
-            return [cp1252(cell.encode("utf-8", "surrogateescape")) for cell in cells]
+            return [decoded(cell.encode("utf-8", "surrogateescape")) for cell in cells]  # one cell decides no other
         return cells
 
 
@@ -128,10 +129,10 @@ def _with_returns_within(line: str) -> str:
 
 
 def most_frequent(text: str, skipped: int = 0) -> str:
-    """The delimiter that the header has most, outside of quotation marks; a comma where it has none."""
+    """The delimiter that the header has most, outside of quotation marks; one that no text has where it has none."""
     lines = text.splitlines()[skipped : skipped + 1] or [""]
     bare = re.sub(r'"[^"]*"', "", lines[0])
-    return max(",;\t|", key=bare.count)
+    return max(",;\t|", key=bare.count) if re.search("[,;\t|]", bare) else _NO_TEXT
 
 
 def _delimiter(said: str) -> str:
