@@ -73,7 +73,7 @@ def released(
     )  # fmt: skip
     for line in console.watched(look, corpus, known if field is None else None, by=by):
         console.note(line)
-    if field is not None and (undeclared := sum(not known(value)[1] for value, _ in corpus.texts())):
+    if field is not None and (undeclared := sum(not known(each.text)[1] for each in corpus)):
         console.note(f"{how_many(undeclared, 'document')} of an undeclared {field}: counted as other.")
     if run.estimate:
         key = RunKey.fresh()
