@@ -31,16 +31,12 @@ def run():
     import contextlib
     import io
 
-    from publius.cli import console, run
+    from publius.cli import run
 
     def call(*arguments, stdin=None):
         out, err = io.StringIO(), io.StringIO()
-        console.out.cache_clear()
-        console.err.cache_clear()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run([str(each) for each in arguments])
-        console.out.cache_clear()
-        console.err.cache_clear()
         return code, out.getvalue(), err.getvalue()
 
     return call

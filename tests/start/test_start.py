@@ -70,12 +70,10 @@ def test_enter_takes_the_proposal_or_asks_to_name_one(tickets, monkeypatch, caps
     answers = Answers(file=str(tickets), release="labels", labels="a,b", epsilon=5.0)
     (question,) = open_questions(answers, ("id", "who", "kind", "description"), likely=likely)
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
-    command.console.err.cache_clear()
     assert command._ask(question) == taken
     said = capsys.readouterr().err
     assert ("name one of these columns" in said) == (likely is None)
     assert said.count("kind, description") == 1
-    command.console.err.cache_clear()
 
 
 def test_what_is_odd_is_said_before_the_draw(run, tickets, tmp_path, monkeypatch):

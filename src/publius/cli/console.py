@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from json import dumps
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -16,25 +15,7 @@ from publius.files.progress import Watch
 if TYPE_CHECKING:
     import threading
 
-    from rich.console import Console
-
 T = TypeVar("T")
-
-
-@cache
-def out() -> Console:
-    """The console of results."""
-    from rich.console import Console
-
-    return Console(soft_wrap=False, highlight=False, markup=False)
-
-
-@cache
-def err() -> Console:
-    """The console of notes, warnings and progress."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, markup=False)
 
 
 def say(text: str) -> None:
@@ -44,10 +25,7 @@ def say(text: str) -> None:
 
 def note(text: str) -> None:
     """Print a note or a warning on standard error."""
-    if sys.stderr.isatty():  # something may move there
-        err().print(printable(text), soft_wrap=True)
-    else:
-        sys.stderr.write(printable(text) + "\n")
+    sys.stderr.write(printable(text) + "\n")
 
 
 class Table(NamedTuple):
@@ -75,6 +53,7 @@ def answer(record: Mapping[str, Any], *parts: str | Table | Note | None, json: b
 
 def _print(given: Table) -> None:
     from rich import box
+    from rich.console import Console
     from rich.table import Table as Drawn
 
     rows = [[_cell(value) for value in row] for row in given.rows]
@@ -84,7 +63,7 @@ def _print(given: Table) -> None:
         made.add_column(column, justify="right" if right else "left", overflow="fold")
     for row in rows:
         made.add_row(*row)
-    out().print(made)
+    Console(highlight=False, markup=False).print(made)
 
 
 def bar(share: float, width: int = 20) -> str:

@@ -75,7 +75,8 @@ def _ask(question: Question) -> str:
     proposal = f" [{taken}]" if taken else ""
     choices = f" ({', '.join(question.choices)})" if question.choices else ""
     while True:
-        console.err().print(console.printable(f"{question.text}{choices}{proposal} "), end="")
+        sys.stderr.write(console.printable(f"{question.text}{choices}{proposal} "))
+        sys.stderr.flush()
         typed = sys.stdin.readline()
         if not typed:
             raise UsageError("no answer: give the options, or --yes")

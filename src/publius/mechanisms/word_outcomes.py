@@ -108,15 +108,8 @@ def outcomes(
     near = Interval(stay, stay, stay) if exact else clopper_pearson(round(stay * draws), draws, _LEVEL)
     likely = (LikelyWord(embeddings.word(i), float(row[i]), float(far[i])) for i in reached[:count].tolist())
     return WordOutcomes(
-        embeddings.word(index),
-        stay,
-        near.low,
-        near.high,
-        support,
-        float(row @ far),
-        (*likely,),
-        None if exact else draws,
-    )
+        embeddings.word(index), stay, near.low, near.high, support, float(row @ far), tuple(likely), None if exact else draws
+    )  # fmt: skip
 
 
 class Distortion(NamedTuple):
@@ -158,20 +151,15 @@ def setting(mechanism: Lifted) -> dict[str, Any]:
     kernel, facts = mechanism.kernel, mechanism.facts()
     found = of_frequent_words(kernel)
     n, utility = kernel.embeddings.dimension, None
-    if (
-        isinstance(kernel, Laplace) and kernel.metric.name == EUCLIDEAN
-    ):  # the nearest word is as far as the input at most
+    if isinstance(kernel, Laplace) and kernel.metric.name == EUCLIDEAN:
         near = displacement_quantile(kernel.epsilon, mechanism.length, n, 0.5)
         at = kernel.epsilon, mechanism.length, n, 2 * near
-        utility = {
-            "distance": 2 * near,
-            "probability": lower_bound_after_nearest(*at),
-            "paper_refuted": paper_bound_refuted(*at),
-        }
+        probability, refuted = lower_bound_after_nearest(*at), paper_bound_refuted(*at)
+        utility = {"distance": 2 * near, "probability": probability, "paper_refuted": refuted}
     worst = None
     if isinstance(kernel, AbstractFinite):
         worst = [kernel.embeddings.word(place) for place in kernel.constant.worst]
-    kept = ("mechanism epsilon delta length metric evidence exponent_per_distance nearest_pair typical_pair").split()
+    kept = "mechanism epsilon delta length metric evidence exponent_per_distance nearest_pair typical_pair".split()
     return {
         **{name: facts[name] for name in kept}, "parameters": facts["mechanism_parameters"], "worst_pair": worst,
         **found._asdict(), "utility": utility,
