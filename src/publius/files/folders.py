@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import itertools
 import os
 import shutil
 import stat
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -34,7 +34,7 @@ def new_folder(path: AnyPath, *, owner_only: bool = False) -> Iterator[Path]:
         try:
             with private_folder(target.parent) as temporary:
                 yield temporary
-                _place(temporary, target, path, 0o077 if owner_only else _umask(temporary), owner_only=owner_only)
+                place_folder(temporary, path, owner_only=owner_only)
             for folder in made:
                 sync(folder.parent)
         except BaseException:
@@ -73,24 +73,20 @@ def own_folder(path: AnyPath) -> Iterator[bool]:
             place.mkdir(0o700)
         except FileExistsError:
             fresh = False
-        if sys.platform != "win32":
-            import fcntl
-
-            descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            held.callback(os.close, descriptor)
-            state = os.fstat(descriptor)
-            if state.st_uid != os.geteuid() or state.st_mode & 0o077:
-                raise PolicyError(
-                    f"{shown(path)} must be yours alone, for it holds what must not leave: remove it, or choose "
-                    "another output"
-                )
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UsageError(f"another process is at work in {shown(path)}: wait for it") from None
-            except OSError:  # a network disk without such locks: enough that this process has made the folder
-                if not fresh:
-                    raise
+        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        held.callback(os.close, descriptor)
+        state = os.fstat(descriptor)
+        if state.st_uid != os.geteuid() or state.st_mode & 0o077:
+            raise PolicyError(
+                f"{shown(path)} must be yours alone, for it holds what must not leave: remove it, or choose another output"
+            )
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"another process is at work in {shown(path)}: wait for it") from None
+        except OSError:  # a network disk without such locks: enough that this process has made the folder
+            if not fresh:
+                raise
         yield fresh
 
 
@@ -102,9 +98,7 @@ def remove_leftovers(path: AnyPath) -> list[Path]:
     """
     parent = Path(os.path.realpath(usable(path))).parent
     with os_errors("look into the folder", parent):
-        if sys.platform == "win32" or not parent.is_dir():  # Windows has no locks on folders
-            return []
-        return [left for left in sorted(parent.glob(TEMPORARY)) if _removed(left)]
+        return [left for left in sorted(parent.glob(TEMPORARY)) if _removed(left)] if parent.is_dir() else []
 
 
 def check_new_folder(path: AnyPath) -> Path:
@@ -122,14 +116,30 @@ def check_new_folder(path: AnyPath) -> Path:
         return target
 
 
-def place_folder(filled: Path, path: AnyPath) -> None:
+def place_folder(filled: Path, path: AnyPath, *, owner_only: bool = False) -> None:
     """Give the folder ``filled``, on the same disk, the name ``path``: durably and in one step.
 
-    Raises what `check_new_folder` does, and leaves ``filled`` where it is then.
+    Others can read it only when it has its place, and with ``owner_only`` not even then. Raises what
+    `check_new_folder` does, and leaves ``filled`` where it is then.
     """
     with os_errors("make the folder", path):
         target = check_new_folder(path)
-        _place(filled, target, path, _umask(filled.parent))  # a kill must leave no probe in what will leave
+        umask = 0o077 if owner_only else _umask(filled.parent)  # a kill must leave no probe in what will leave
+        mode = stat.S_IMODE(target.stat().st_mode) if target.is_dir() and not owner_only else 0o777 & ~umask
+        for parent, folders, names in os.walk(filled):
+            for name in names:
+                Path(parent, name).chmod(0o666 & ~umask)
+            for name in folders:
+                Path(parent, name).chmod(0o777 & ~umask)
+        sync_tree(filled)
+        try:
+            filled.rename(target)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise UsageError(f"{shown(path)} was filled by someone else meanwhile: name a new folder") from None
+            raise
+        target.chmod(mode)
+        sync(target.parent)
 
 
 def make_parents(parent: Path) -> list[Path]:
@@ -155,10 +165,6 @@ def sync_tree(folder: Path) -> None:
 def _make_held(temporary: Path, held: contextlib.ExitStack) -> None:
     """Make a folder that others cannot read, under a lock that ends with this process."""
     temporary.mkdir(0o700)
-    if sys.platform == "win32":
-        return
-    import fcntl
-
     descriptor = os.open(temporary, os.O_RDONLY)
     held.callback(os.close, descriptor)
     with contextlib.suppress(OSError):  # a network disk without such locks: what is left there stays
@@ -169,8 +175,6 @@ def _make_held(temporary: Path, held: contextlib.ExitStack) -> None:
 
 def _removed(folder: Path) -> bool:
     """Whether ``folder`` was one of this user's that no living process holds; then it is gone."""
-    import fcntl
-
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:  # no folder, or none of ours; its maker ended, or another run was quicker
@@ -189,27 +193,6 @@ def _removed(folder: Path) -> bool:
     finally:
         os.close(descriptor)
     return True
-
-
-def _place(temporary: Path, target: Path, path: AnyPath, umask: int, *, owner_only: bool = False) -> None:
-    """Flushed, then in one step; others can read it only when it has its place."""
-    kept = stat.S_IMODE(target.stat().st_mode) if target.is_dir() else None
-    for parent, folders, names in os.walk(temporary):
-        for name in names:
-            Path(parent, name).chmod(0o666 & ~umask)
-        for name in folders:
-            Path(parent, name).chmod(0o777 & ~umask)
-    sync_tree(temporary)
-    if kept is not None and os.name == "nt":  # only POSIX renames onto an empty folder
-        target.rmdir()
-    try:
-        temporary.rename(target)
-    except OSError as error:
-        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-            raise UsageError(f"{shown(path)} was filled by someone else meanwhile: name a new folder") from None
-        raise
-    target.chmod(0o700 if owner_only else 0o777 & ~umask if kept is None else kept)
-    sync(target.parent)
 
 
 def _umask(folder: Path) -> int:

@@ -54,8 +54,6 @@ def private(path: str, flags: int) -> int:
 
 def sync(path: Path) -> None:
     """Flush a file or a folder's entries to the disk."""
-    if os.name == "nt" and path.is_dir():
-        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
