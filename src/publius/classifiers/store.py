@@ -21,6 +21,7 @@ from publius.classifiers.classifier import Classifier
 from publius.embeddings.catalogue import NAME, Shelf, owned_store
 from publius.errors import DataError, UsageError
 from publius.files import AnyPath, new_folder, read_bytes_limited, shown, write_file
+from publius.files.reading import file_sha256
 from publius.files.user_code import PYTHON
 
 if TYPE_CHECKING:
@@ -114,13 +115,40 @@ class StoredClassifier(Classifier):
         return type(self), (self.meta, self.arrays)
 
 
-def read_folder(folder: AnyPath) -> Classifier:
-    """The classifier in a folder; `DataError` where a part is missing, changed or not one of ours."""
+class _Summary(msgspec.Struct):
+    """What is read of the manifest of a summary."""
+
+    files: dict[str, str]
+
+
+def _as_drawn(place: Path) -> None:
+    """`DataError` where a summary's manifest names other files than lie in this folder of it."""
+    top = place.parent.parent
+    if place.parent.name != PARTS or not (top / "manifest.json").is_file():
+        return
+    try:
+        files = msgspec.json.decode(read_bytes_limited(top / "manifest.json"), type=_Summary).files
+    except msgspec.MsgspecError:
+        raise DataError(f"{shown(top)} is no summary of this Publius") from None
+    if any(files.get(each.relative_to(top).as_posix()) != file_sha256(each) for each in place.iterdir()):
+        raise DataError(f"{shown(place)} is not as the summary was drawn: it was changed")
+
+
+def read_folder(folder: AnyPath, *, own: bool = False) -> Classifier:
+    """The classifier in a folder; `DataError` where a part is missing, changed or not one of ours.
+
+    Code that the folder names is imported from the curator's ``own`` store alone, else where somebody named it before.
+    """
+    from publius.classifiers.encoder import check_named
+
     place = Path(folder)
+    _as_drawn(place.resolve())
     try:
         meta = msgspec.json.decode(read_bytes_limited(place / META, _LARGEST), type=Meta)
     except msgspec.MsgspecError as error:
         raise DataError(f"{shown(place / META)} is no classifier of this Publius ({error}): {_AGAIN}") from None
+    if meta.encoder is not None and not own:
+        check_named(meta.encoder.get("name", ""))
     arrays = {}
     for name, digest in meta.arrays.items():
         path = place / f"{name}.npy"
@@ -150,7 +178,7 @@ def load_classifier(name: AnyPath) -> Classifier:
 
         return Python(str(name))
     if isinstance(name, str) and is_stored(name):
-        return read_folder(_SHELF.folder(name))
+        return read_folder(_SHELF.folder(name), own=True)
     if name == "subjects":
         from publius.classifiers.subjects import Subjects
 

@@ -43,7 +43,10 @@ def answering(classifier: str | None, labels: str | None, encoder: str, *, field
     """The classifier of ``--classifier``, or that of ``--labels``: declared values of ``--field``, else nearest names."""
     if classifier is not None:
         from publius.classifiers import load_classifier
+        from publius.classifiers.encoder import load_encoder
 
+        if encoder != "packaged":  # what a folder names counts only where it is named here, too
+            load_encoder(encoder)
         return load_classifier(classifier)
     names, descriptions = declared_labels(labels or "")
     if field is not None:

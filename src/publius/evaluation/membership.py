@@ -144,12 +144,16 @@ def _evidence(
 def of_summary(public: Public, folder: str, *, attacks: int = ATTACKS) -> Results:
     """Attack the authors of a released summary's documents, in summaries made anew as its manifest says."""
     from publius.documents.corpus import open_corpus
+    from publius.files.user_code import PYTHON
     from publius.releases.manifest import SummaryManifest
+    from publius.releases.register import made_here
     from publius.releases.release import read_release
 
     manifest = read_release(folder).manifest
     if not isinstance(manifest, SummaryManifest):
         raise DataError("--summary takes the folder of a summary.")
+    if manifest.classifier is not None and manifest.classifier.name.startswith(PYTHON):
+        made_here(folder)  # else whoever sent it would name the code that runs
     summary = _summary_of(manifest)
     corpus = open_corpus(
         public.source, public.reading, author_field=public.people.author_field or "author",
