@@ -69,9 +69,6 @@ def of_words(
 def of_labels(public: Public, classifier: Any, epsilons: Sequence[float], limits: Limits = Limits()) -> Results:
     """What rows of a label release say of authors and topics, in closed form."""
     data = everybody(*public.read())
-    for epsilon in epsilons:
-        if not 0 < epsilon < float("inf"):
-            raise UsageError(f"--epsilon is a number above 0, not {epsilon:g}.")
 
     def attack() -> tuple[list[Attempt], dict[str, Any]]:
         answers = classifier.answers([text.text for text in data.attacked])
