@@ -36,9 +36,8 @@ class Separated(Table):
         told = None if reading.header_row else re.match(r"(\"?)sep=([^\r\n\"])\1[\r\n]", text)  # Excel's own first line
         first, self._names = header_rows(reading)
         self._skipped = 1 if told else first
-        self.delimiter = _delimiter(reading.delimiter) if reading.delimiter else most_frequent(text, self._skipped)
-        if told and not reading.delimiter:
-            self.delimiter = told[2]
+        own = told[2] if told else most_frequent(text, first)
+        self.delimiter = _delimiter(reading.delimiter) if reading.delimiter else own
         end = re.search(r"\r\n?|\n", text)  # an old Macintosh's lines end with a return, others at the newline
         self._ends = "" if end and end[0] == "\r" else "\n"
         csv.field_size_limit(sys.maxsize)

@@ -9,7 +9,6 @@ import re
 import shutil
 import stat
 import sys
-import tempfile
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -128,17 +127,12 @@ class Source:
         return found
 
     def _spooled(self, stream: IO[bytes], name: str, reading: Reading) -> File:
-        """What a stream gives, in memory, or in a file that only this user can read; gone with the corpus."""
-        if hasattr(os, "memfd_create"):
-            held = os.memfd_create("documents", os.MFD_CLOEXEC)
-            path = Path(f"/proc/{os.getpid()}/fd/{held}")
-        else:
-            held, place = tempfile.mkstemp(prefix="publius-")
-            path = Path(place)
-            weakref.finalize(self, os.unlink, place)
+        """What a stream gives, in memory, gone with the corpus: no copy of it lies on a disk (R17)."""
+        held = os.memfd_create("documents", os.MFD_CLOEXEC)
         weakref.finalize(self, os.close, held)
         with open(held, "wb", closefd=False) as kept:
             shutil.copyfileobj(stream, kept, 2**20)
+        path = Path(f"/proc/{os.getpid()}/fd/{held}")
         return File(path, name, kind_of(path, "", reading))
 
 
