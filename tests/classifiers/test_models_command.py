@@ -80,6 +80,24 @@ def test_a_classifier_taught_by_another(run, public, tmp_path, monkeypatch):
     assert load_classifier("taught").labels == ("rest", "river", "other")
 
 
+def test_nothing_is_released_with_what_it_taught(run, public, tmp_path):
+    more = tmp_path / "more.csv"
+    more.write_text(public.read_text() + "one more,nature,w\n")
+    for asked in (
+        (public, "--kind", "metric", "--label", "topic", "--name", "m"), (public, "--label", "topic", "--name", "first"),
+        (more, "--like", "first", "--name", "second"),
+    ):  # fmt: skip
+        assert run("models", "train", *asked)[0] == 0
+    out = ("--epsilon", 5, "--output", tmp_path / "out")
+    for asked in (
+        ("obfuscate", public, "--embeddings", "m", "--length", 5),
+        ("label", public, "--classifier", "second"),
+    ):
+        code, _, err = run(*asked, *out)
+        assert (code, "made from" in err, (tmp_path / "out").exists()) == (77, True, False)
+    assert run("label", public, "--classifier", "first", *out, "--experiment")[0] == 0
+
+
 def test_own_words_and_vectors(run, public, tmp_path):
     (tmp_path / "words.txt").write_text("zqx0k\n")
     asked = ("models", "train", public, "--label", "topic", "--name", "own", "--words", tmp_path / "words.txt")

@@ -80,6 +80,7 @@ class Subjects(Classifier):
         self.public = (
             {"name": vectors.name, "kind": "vectors", "sha256": vectors.sha256, "licence": None, "trained": None},
         )
+        self.trained_on = tuple(vectors.source.get("trained_on", ()))
         self._given = (embeddings, count, words)
 
     def answers(self, texts: Sequence[str]) -> IndexArray:

@@ -80,15 +80,14 @@ def train(
         }  # fmt: skip
         listed: dict[str, Any] = {
             "authors": authors, "name": name, "languages": tuple(filter(None, languages.split(","))),
+            "trained_on": (*corpus.digests(), *getattr(teacher, "trained_on", ())),
         }  # fmt: skip
         if kind == "metric":
             from publius.embeddings.topic_metric import fit_metric
 
             vectors = fit_metric(texts, [str(each) for each in targets], extra=own, **listed).save(folder)
             return {**told, "words": vectors.size, "dimension": vectors.dimension, "sha256": vectors.sha256}
-        listed |= {
-            "trained_on": corpus.digests(), "extra_words": own, "encoder": load_encoder() if encoder else None,
-        }  # fmt: skip
+        listed |= {"extra_words": own, "encoder": load_encoder() if encoder else None}
         made: StoredClassifier
         if kind == "clusters":
             made = Clusters.train(texts, clusters=clusters, **listed)

@@ -33,6 +33,7 @@ def fit_metric(
     words: int = WORDS,
     extra: Collection[str] = (),
     languages: Sequence[str] = ("en",),
+    trained_on: Sequence[str] = (),
 ) -> Embeddings:
     """Word vectors of log-odds of the topics, learned from public texts with labels; an embedding like any other.
 
@@ -44,6 +45,7 @@ def fit_metric(
         words: how many of the most informative words to keep, at least 2.
         extra: words of the curator's own list.
         languages: of the packaged lists.
+        trained_on: digests of the files of these texts, which are then never released with it.
 
     `DataError` for fewer than two topics, or two words that may leave.
     """
@@ -72,7 +74,7 @@ def fit_metric(
     best = best[np.lexsort((best, -totals[best]))]
     source = {
         "format": "topic-metric", "notice": PUBLIC, "topics": dict(sorted(topics.items())), "words": words,
-        "stop_words": stops.name, "at_least": AUTHORS_AT_LEAST, "languages": list(languages),
+        "stop_words": stops.name, "at_least": AUTHORS_AT_LEAST, "languages": list(languages), "trained_on": list(trained_on),
     }  # fmt: skip
     return Embeddings.from_arrays([public[place] for place in best.tolist()], vectors[best], name=name, source=source)
 

@@ -71,7 +71,7 @@ class Lifted(Mechanism):
         if between != "none" and not ordered:
             raise UsageError("only ordered text keeps something between words: add --ordered")
         self.kernel, self.length, self.ordered, self.between = kernel, length, ordered, between
-        self.name = kernel.name
+        self.name, self.trained_on = kernel.name, tuple(kernel.embeddings.source.get("trained_on", ()))
         self.encoding = Encoding(length, unknown, StopWords.load(stop_words), kernel.embeddings.tokenizer)
 
     def __repr__(self) -> str:

@@ -67,6 +67,7 @@ class RandomizedResponse(Mechanism):
         if bag is not None and not 1 <= bag <= 100_000:
             raise UsageError(f"a bag has from 1 to 100,000 words, not {bag}")
         self.classifier, self.epsilon, self.bag = classifier, float(epsilon), bag
+        self.trained_on = classifier.trained_on
         self._floor = least_weight(self.epsilon, len(classifier.labels))
 
     def __repr__(self) -> str:

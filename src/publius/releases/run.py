@@ -219,8 +219,7 @@ def warning_of(leaving: Leaving) -> str | None:
 
 def _refuse_training_file(corpus: Corpus, mechanism: Mechanism, leaving: Leaving) -> None:
     """What a release is made with never was learned from the file that is released (rule 11)."""
-    made_with = {*getattr(getattr(mechanism, "classifier", None), "trained_on", ())}
-    made_with |= {each["sha256"] for each in mechanism.public}
+    made_with = {*mechanism.trained_on, *(each["sha256"] for each in mechanism.public)}
     if not leaving.experiment and made_with.intersection(corpus.digests()):
         raise PolicyError(
             "this file is what the classifier or the vectors were made from: labels of a text that taught them tell "
