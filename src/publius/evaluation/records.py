@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from publius.arrays import IndexArray
 from publius.evaluation.worst_case import baseline, candidates_of
-from publius.statistics import LEVEL, Interval, author_mean, clopper_pearson, grouped_mean
+from publius.statistics import LEVEL, Interval, author_mean
 
 Task = Literal["author", "topic"]
 Answer = Literal["PASS", "FAIL", "INCONCLUSIVE"]
@@ -109,11 +109,9 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     def interval(self, what: Literal["identified", "advantage"], level: float) -> Interval:
         """The interval of one figure at another ``level``."""
         values, sizes = np.array(getattr(self.by_author, what)), np.array(self.by_author.texts)
+        places = np.repeat(np.arange(len(sizes)), sizes).tolist()
         ends = (0.0, 1.0) if what == "identified" else (-1.0, 1.0)
-        if what == "identified" and bool((sizes == 1).all()) and bool(np.isin(values, (0.0, 1.0)).all()):
-            return clopper_pearson(round(float(values.sum())), len(values), level)
-        places = np.repeat(np.arange(len(sizes)), sizes)
-        limits = grouped_mean(np.repeat(values, sizes), places, level, ends)
+        limits = author_mean(np.repeat(values, sizes), places, level, ends)
         return Interval(getattr(self, what).value, limits.low, limits.high)
 
 
