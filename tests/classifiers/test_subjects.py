@@ -60,7 +60,8 @@ def test_kept_and_made_again_they_are_the_same(subjects, vectors, home):
     for path in (home / "subjects").iterdir():
         path.write_bytes(b"damaged")
     assert Subjects(vectors, count=6, words=60).sha256 == subjects.sha256
-    assert pickle.loads(pickle.dumps(subjects)).sha256 == subjects.sha256
+    sent = pickle.loads(pickle.dumps(subjects))
+    assert (sent.sha256, sent.predict(subjects.vocabulary)) == (subjects.sha256, subjects.predict(subjects.vocabulary))
 
 
 def test_clusters_come_of_exact_arithmetic():

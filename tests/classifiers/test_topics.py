@@ -9,9 +9,8 @@ import pytest
 
 from public_posts import alone_and_beside, posts
 from publius.classifiers import load_classifier, stored_classifiers
-from publius.classifiers.accuracy import folds_of, groups_of, measured
 from publius.classifiers.store import remove, store
-from publius.classifiers.topics import TopicClassifier
+from publius.classifiers.topics import TopicClassifier, folds_of, groups_of, measured
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Final, final
 
 import numpy as np
@@ -81,7 +80,6 @@ class Subjects(Classifier):
             {"name": vectors.name, "kind": "vectors", "sha256": vectors.sha256, "licence": None, "trained": None},
         )
         self.trained_on = tuple(vectors.source.get("trained_on", ()))
-        self._given = (embeddings, count, words)
 
     def answers(self, texts: Sequence[str]) -> IndexArray:
         """See `Classifier.answers`."""
@@ -97,9 +95,6 @@ class Subjects(Classifier):
         """See `Classifier.known`."""
         places = word_places([text], self.vocabulary, profile=PROFILE, stop_words="english").flat
         return len(places), int(np.count_nonzero(places != NOWHERE))
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _made, self._given
 
     def _excess(self, counts: Any) -> Float64Array:
         """How far each subject stands out, shape (n, count): (mass - expected) / sqrt(e + 1/2 + (e / 2)^2), e expected.
@@ -124,11 +119,6 @@ class Subjects(Classifier):
             best = near[np.argsort(-central, kind="stable")[:_WORDS_EACH]]
             found.append(tuple(self.vocabulary[place] for place in best.tolist()))
         return found
-
-
-@lru_cache(2)
-def _made(embeddings: Embeddings | None, count: int, words: int) -> Subjects:
-    return Subjects(embeddings, count=count, words=words)
 
 
 def _kept_clusters(rows: Float64Array, count: int, of: str) -> IndexArray:

@@ -6,6 +6,7 @@ NumPy and SciPy only (docs/theory.md, labels).
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.classifiers.accuracy import FOLDS, folds_of, groups_of, measured
 from publius.classifiers.features import (
     WEIGHT,
     Features,
@@ -30,6 +30,8 @@ from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_te
 from publius.classifiers.values import checked_labels
 from publius.errors import DataError, extra
 from publius.files.progress import counted, stage
+from publius.statistics import author_mean
+from publius.text.author_names import author_key
 from publius.text.list_rule import may_leave
 from publius.text.normal_form import compared
 from publius.text.tokenizer import StopWords
@@ -41,6 +43,7 @@ TYPICAL: Final = 50
 """Public words of a label, at most."""
 _TEXTS_EACH: Final = 2
 """Public texts that must use a word before a classifier looks it up."""
+_FOLDS: Final = 5
 _TRIED: Final = 10_000
 """Texts of the cross-validation, at most: the first of the order by digest of their authors."""
 _RULES: Final = ("naive-bayes", "svm", "soft-svm")
@@ -167,7 +170,7 @@ def _chosen(
     tried = np.argsort(folds, kind="stable")[:: max(1, -(-len(folds) // _TRIED))]
     rules = _RULES if not meaning.shape[1] else _RULES[1:]
     right = {rule: np.zeros(len(tried)) for rule in rules}
-    for fold in counted(range(FOLDS), FOLDS):
+    for fold in counted(range(_FOLDS), _FOLDS):
         test = folds[tried] == fold
         learn, out = tried[~test], tried[test]
         if not len(out) or len(set(numbers[learn].tolist())) < 2:
@@ -202,3 +205,30 @@ def _fitted(
     if len(model.classes_) == 2:
         weights, intercept = np.hstack([-weights, weights]), np.concatenate([-intercept, intercept])
     return weights, intercept, model.classes_
+
+
+def groups_of(authors: Sequence[Any] | None, size: int) -> IndexArray:
+    """The number of each text's author, shape (n,); a text without one has an author of its own."""
+    keys = [author_key(author) for author in authors] if authors is not None else [None] * size
+    places: dict[Any, int] = {}
+    return np.array(
+        [places.setdefault(row if key is None else key, len(places)) for row, key in enumerate(keys)], np.int64
+    )
+
+
+def folds_of(groups: IndexArray) -> IndexArray:
+    """A fold of each text from 0, authors kept together: in an order that looks at their numbers alone."""
+    found = np.unique(groups)
+    order = sorted(found.tolist(), key=lambda group: hashlib.sha256(str(group).encode()).digest())
+    fold = {group: place % _FOLDS for place, group in enumerate(order)}
+    return np.array([fold[group] for group in groups.tolist()], np.int64)
+
+
+def measured(right: Float64Array, labels: Sequence[str], groups: IndexArray) -> dict[str, Any]:
+    """The share of right answers with its interval, and of each label; ``right`` is 0 or 1 for each text.
+
+    Authors are what is sampled (`publius.statistics.author_mean`): texts of one are no independent trials.
+    """
+    found, names = author_mean(right, groups.tolist()), np.asarray(labels)
+    by_label = {str(label): float(right[names == label].mean()) for label in sorted(set(labels))}
+    return {"share": found.value, "low": found.low, "high": found.high, "texts": len(right), "by_label": by_label}
