@@ -240,17 +240,15 @@ class _Trial:
             raise DataError("some outputs choose what others judge: record at least 4 of each input, better thousands")
         drawn: _Drawn = {}
         fresh: _Drawn = {}
-        every: list[Pair] = []
-        chosen: list[_Chosen] = []
-        for kept in (_KEPT, _JUDGED):
-            self._add(drawn, tried, self.budget // 4)
-            answered = _answered(drawn, tried)
-            if not answered:
-                raise DataError(self._nothing_tried(drawn))
-            every = every or [*answered, *self._across(drawn, answered)]
-            chosen = self._chosen(drawn, every if kept == _KEPT else answered)[:kept]
-            tried = [each.pair for each in chosen]
-        self._add(fresh, tried, self.budget // 2)
+        self._add(drawn, tried, self.budget // 4)
+        answered = _answered(drawn, tried)
+        if not answered:
+            raise DataError(self._nothing_tried(drawn))
+        every = [*answered, *self._across(drawn, answered)]
+        kept = [each.pair for each in self._chosen(drawn, every)[:_KEPT]]
+        self._add(drawn, kept, self.budget // 4)
+        chosen = self._chosen(drawn, _answered(drawn, kept))[:_JUDGED]
+        self._add(fresh, [each.pair for each in chosen], self.budget // 2)
         judged = [self._judged(fresh, each) for each in chosen if _answered(fresh, [each.pair])]
         if not judged:
             raise DataError("the target refused every input that it had taken before")
