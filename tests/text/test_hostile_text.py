@@ -5,7 +5,7 @@ a processor, where seconds are enough; how busy the machine is changes nothing.
 """
 
 import os
-import sys
+import resource
 from collections import deque
 
 import pytest
@@ -15,16 +15,11 @@ from publius.text.bag import Encoding
 from publius.text.marked_text import tokens_of
 from publius.text.tokenizer import StopWords, tokenize
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(sys.platform == "win32", reason="a limit of the processor needs POSIX"),
-]
+pytestmark = pytest.mark.long
 CHARACTERS = 2_000_000
 
 
 def ends(call, seconds=60):
-    import resource
-
     child = os.fork()
     if not child:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))

@@ -15,12 +15,13 @@ _DEEPEST: Final = 4
 
 
 class ChoiceError(DataError):
-    """Only the curator can say which column or sheet is meant."""
+    """Only the curator can say which column or sheet is meant; a look takes ``instead``, fields of `Reading`, and notes it."""
 
-    instead: dict[str, Any] = {}  # noqa: RUF012  # never changed
-    """What a look at the file takes for it, as fields of `Reading`."""
-    notes: tuple[tuple[str, int, str], ...] = ()
-    """What is noted of such a look."""
+    def __init__(
+        self, message: str, instead: dict[str, Any] | None = None, notes: Sequence[tuple[str, int, str]] = ()
+    ) -> None:
+        super().__init__(message)
+        self.instead, self.notes = instead or {}, notes
 
 
 class Bare(dict[str, Any]):
@@ -135,11 +136,9 @@ def text_column(
     if only and len(columns) == 1:
         return columns[0]
     proposed = longest()
-    error = _missing("text", columns, of, f" Use --text-field {proposed or 'NAME'}.")
-    if proposed:
-        error.instead = {"text_field": proposed}
-        error.notes = (("no column is called text: name it with --text-field", 1, f"looked at: {proposed}"),)
-    raise error
+    notes = [("no column is called text: name it with --text-field", 1, f"looked at: {proposed}")]
+    message = _missing("text", columns, of, f" Use --text-field {proposed or 'NAME'}.")
+    raise ChoiceError(message, {"text_field": proposed} if proposed else {}, notes)
 
 
 def check_columns(columns: Sequence[str], wanted: Iterable[str | None], of: str = "") -> None:
@@ -151,7 +150,7 @@ def check_columns(columns: Sequence[str], wanted: Iterable[str | None], of: str 
         if name is not None and columns.count(name) > 1:
             raise DataError(f"{columns.count(name)} columns are called {name}: give each a name of its own")
         if name is not None and not has_column(columns, name):
-            raise _missing(name, columns, of)
+            raise ChoiceError(_missing(name, columns, of))
 
 
 def has_column(columns: Iterable[str], name: str) -> bool:
@@ -160,7 +159,7 @@ def has_column(columns: Iterable[str], name: str) -> bool:
     return name in columns or (first not in ([], [name]) and any(each.startswith(first[0]) for each in columns))
 
 
-def _missing(name: str, columns: Sequence[str], of: str, way_out: str = "") -> ChoiceError:
+def _missing(name: str, columns: Sequence[str], of: str, way_out: str = "") -> str:
     """A table without a header begins with somebody's text, which no error shows."""
     found = f"Found: {', '.join(columns[:30])}{f' and {len(columns) - 30} more' * (len(columns) > 30)}.{way_out}"
     if any(len(each) > 48 or len(each.split()) > 5 or each.replace(".", "").isdigit() for each in columns):
@@ -168,7 +167,5 @@ def _missing(name: str, columns: Sequence[str], of: str, way_out: str = "") -> C
             "The first row may be no names of columns, so it is not shown: publius inspect lists it; --header-row N "
             "takes another, or write a row of names first."
         )
-    told = f"No column {name}. {found}"
-    if of:
-        told = f"{of}: {told} Where not all hold documents, name the files or folders that do, or add --subfolders."
-    return ChoiceError(told)
+    several = " Where not all hold documents, name the files or folders that do, or add --subfolders."
+    return f"{of}: No column {name}. {found}{several}" if of else f"No column {name}. {found}"

@@ -117,16 +117,13 @@ class Workbook(Held):
         choices = [(name, headers[name] + 1, len(rows) - headers[name] - 1) for name, rows in tables]
         listed = "; ".join(f"{name} (names of columns in row {at}, {below} rows below)" for name, at, below in choices)
         name, row, _ = choices[0]
-        error = ChoiceError(
+        raise ChoiceError(
             f"{self.name}: row {first + 1} does not name the same columns in every sheet, that of the texts among them: "
-            f"{listed}. Say which: --sheet {name} --header-row {row}."
-        )
-        error.instead = {"sheet": (name,), "header_row": row}
-        error.notes = (
-            ("sheets that are not one table: name some with --sheet and --header-row", len(choices), listed),
-            ("sheet that is looked at here", 1, f"--sheet {name} --header-row {row}"),
-        )
-        raise error
+            f"{listed}. Say which: --sheet {name} --header-row {row}.",
+            {"sheet": (name,), "header_row": row},
+            [("sheets that are not one table: name some with --sheet and --header-row", len(choices), listed),
+             ("sheet that is looked at here", 1, f"--sheet {name} --header-row {row}")],
+        )  # fmt: skip
 
     def _tell(self, what: str, sheets: Sequence[str]) -> None:
         if sheets:
@@ -140,10 +137,8 @@ def _header(rows: Sequence[Sequence[str | None]]) -> int:
     """
     filled = [sum(cell is not None for cell in row) for row in rows[:20]]
     most = max(filled, default=0)
-    for place, count in enumerate(filled):
-        if count == most or (count == most - 1 and rows[place][0] is None):
-            return place
-    return 0
+    full = (at for at, n in enumerate(filled) if n == most or (n == most - 1 and rows[at][0] is None))
+    return next(full, 0)
 
 
 # The process ----------------------------------------------------------------------------------------------
