@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -118,18 +119,10 @@ def inverse_frequencies(counts: Any) -> Float64Array:
     return np.asarray(np.log((1 + counts.shape[0]) / (1 + used)) + 1)
 
 
-class _Cut(dict[str, tuple[str, ...]]):
-    """The words of each stretch without white space, cut once, whichever texts have it."""
-
-    def __missing__(self, stretch: str) -> tuple[str, ...]:
-        found = self[stretch] = tuple(tokenize(stretch, PROFILE))
-        return found
-
-
 def words_by_text(texts: Sequence[str]) -> list[tuple[str, ...]]:
-    """The words of each text, each once. No tuple is kept as a set, which takes ten times the room."""
-    cut = _Cut()
-    return [tuple({*chain.from_iterable(map(cut.__getitem__, text.split()))}) for text in texts]
+    """The words of each text, each once: as tuples, since sets take ten times the room."""
+    cut = cache(lambda stretch: tuple(tokenize(stretch, PROFILE)))  # no word reaches over white space
+    return [tuple({*chain.from_iterable(map(cut, text.split()))}) for text in texts]
 
 
 def typical_words(
