@@ -24,17 +24,13 @@ from typing import Any, Final
 
 import msgspec
 
-from publius.documents.clean import unescaped
+from publius.documents.clean import BLOCKS, unescaped
 from publius.documents.document import decoded, said
 from publius.documents.tables import whole_encoding
 from publius.errors import MissingExtraError, extra
 from publius.settings import Reading
 from publius.text.normal_form import LONGEST_TEXT, normal_form
 
-_BLOCKS: Final = frozenset(
-    "address article aside blockquote br caption dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr "
-    "legend li main nav ol option p pre section table td th title tr ul".split()
-)
 _MARKUP: Final = re.compile(  # each alternative ends at what closes it, or at the end: linear, whatever the page
     r"<!--.*?(?:-->|\Z)|<(script|style|template|noscript)(?=[\s/>]).*?(?:</\1\s*>|\Z)|<[!?][^>]*>?"
     r"""|</?([a-z][^\s/>]*)(?:[^>=]+|=\s*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))?)*+>?""",
@@ -123,7 +119,7 @@ def _html(path: Path, request: dict[str, Any]) -> list[str]:
 
 def _page(page: str) -> str:
     """Its text; a parser that builds a tree is quadratic where tags are nested or attributes many."""
-    text = _MARKUP.sub(lambda found: "\n" if (found[2] or "").lower() in _BLOCKS else "", page)
+    text = _MARKUP.sub(lambda found: "\n" if (found[2] or "").lower() in BLOCKS else "", page)
     return "\n".join(line for part in unescaped(text).splitlines() if (line := " ".join(part.split())))
 
 

@@ -8,20 +8,19 @@ from typing import Final
 
 from publius.text.normal_form import normal_form
 
+BLOCKS: Final = frozenset(
+    "address article aside blockquote br caption dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr "
+    "legend li main nav ol option p pre section table td th title tr ul".split()
+)
+"""Elements of HTML that begin a line."""
 # Markup is what has a tag of HTML by name: "a < b" and "<3" are an author's own.
-_TAGS: Final = (
-    "a|abbr|address|article|aside|b|big|blockquote|body|br|button|caption|center|cite|code|col|dd|del|details|div|dl|dt|"
-    "em|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|img|input|ins|kbd|label|li|link|main|mark|meta|"
-    "nav|o:p|ol|option|p|pre|q|s|samp|script|section|select|small|span|strike|strong|style|sub|sup|table|tbody|td|textarea|tfoot|th|"
-    "thead|time|title|tr|tt|u|ul|var|video|wbr"
+_INLINE: Final = (
+    "a|abbr|b|big|body|button|center|cite|code|col|del|details|em|font|head|html|i|img|input|ins|kbd|label|link|mark|meta|o:p|"
+    "q|s|samp|script|select|small|span|strike|strong|style|sub|sup|tbody|textarea|tfoot|thead|time|tt|u|var|video|wbr"
 )
 _UNSEEN: Final = re.compile(r"<(script|style)\b[^<>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL)
-_BLOCK: Final = re.compile(
-    r"</?(?:address|article|blockquote|br|dd|div|dl|dt|footer|form|h[1-6]|header|hr|li|ol|p|pre|section|table|td|th|tr|ul)"
-    r"(?:\s[^<>]*)?/?>",
-    re.IGNORECASE,
-)
-_TAG: Final = re.compile(rf"</?(?:{_TAGS})(?:\s[^<>]*)?/?>|<!doctype[^<>]*>|<\?xml[^<>]*>", re.IGNORECASE)
+_BLOCK: Final = re.compile(rf"</?(?:{'|'.join(sorted(BLOCKS))})(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_TAG: Final = re.compile(rf"</?(?:{_INLINE})(?:\s[^<>]*)?/?>|<!doctype[^<>]*>|<\?xml[^<>]*>", re.IGNORECASE)
 _HYPHENS: Final = re.compile(r"(?<=[^\W\d_])[-\u2010]\r?\n[ \t]*(?=[^\W\d_])")
 _BRACKETED: Final = (
     r"\[(?:[A-Z][A-Z _-]{2,30}[A-Z0-9]?|(?:redacted|removed|anonymi[sz]ed|name|person|deleted)[ _-]?\d{0,4})\]"
@@ -81,7 +80,7 @@ def cleaned(text: str, *, keep_quotes: bool = False) -> tuple[str, bool]:
         text = text.replace("\0", "")
     if not keep_quotes and ("[" in text or "<" in text) and ("quote" in text or "QUOTE" in text):
         text, quotes = _without_nested(text)
-    if "<" in text and _TAG.search(text):
+    if "<" in text and (_BLOCK.search(text) or _TAG.search(text)):
         text = unescaped(_TAG.sub("", _BLOCK.sub("\n", _UNSEEN.sub("", text))))
     elif "&" in text and ";" in text:
         text = unescaped(text)
