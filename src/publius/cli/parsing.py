@@ -20,21 +20,17 @@ from publius.settings import People, Reading, Words
 _STANDARD: Final = "\N{SYMBOL FOR NULL}"  # what "-" is while the line is parsed: cyclopts takes it for an option
 
 
-def _standard(_kind: Any, tokens: Any) -> str:
-    return str(tokens[0].value).replace(_STANDARD, "-")
-
-
 def Help(text: str) -> Parameter:  # it stands in annotations, as a class would
     """The line of an option in the help of its command."""
     return Parameter(help=text)
 
 
-File = Annotated[str, Parameter(converter=_standard, metavar="FILE")]
+File = Annotated[str, Parameter(metavar="FILE")]
 """A path, or - for standard input or output."""
-Folder = Annotated[str, Parameter(converter=_standard, metavar="FOLDER")]
-Documents = Annotated[str, Parameter(converter=_standard, help="File or folder of documents, or -.")]
-More = Annotated[str, Parameter(converter=_standard, help="Further files, read after it.")]
-Json = Annotated[bool, Parameter(help="Print one JSON object.")]
+Folder = Annotated[str, Parameter(metavar="FOLDER")]
+Documents = Annotated[str, Help("File or folder of documents, or -.")]
+More = Annotated[str, Help("Further files, read after it.")]
+Json = Annotated[bool, Help("Print one JSON object.")]
 
 
 def flat(name: str) -> Parameter:
@@ -55,10 +51,11 @@ def files_of(file: str, more: Sequence[str], listed: str | None = None) -> str |
 
 
 def _converted(kind: Any, tokens: Any) -> Any:
-    """As cyclopts converts, but 1.5 is no whole number: it would be rounded in silence."""
+    """As cyclopts converts, but "-" is itself, and 1.5 is no whole number: it would be rounded in silence."""
     if int in (kinds := get_args(kind) or (kind,)) and float not in kinds and any("." in each.value for each in tokens):
         raise ValueError(f"{tokens[0].value} is no whole number.")
-    return convert(kind, tokens)
+    found = convert(kind, tokens)
+    return found.replace(_STANDARD, "-") if isinstance(found, str) else found
 
 
 def new_app(**facts: Any) -> App:

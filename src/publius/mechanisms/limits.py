@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -43,6 +44,7 @@ def _limits(r: int, n: int, p: float, q: float, tail: float) -> tuple[int, int]:
 
     guess = min(max(round((r - n * q) / (p - q)), 0), n)
 
+    @cache
     def excluded(t: int) -> bool:
         upper = r > t * p + (n - t) * q
         return _tail(r, t, n, p, q, upper=upper) < tail
@@ -57,7 +59,7 @@ def _limits(r: int, n: int, p: float, q: float, tail: float) -> tuple[int, int]:
 
 def _reach(most: int, far: int, excluded: Callable[[int], bool]) -> int:
     """The most steps, of ``most``, that end at what is not excluded: about ``far``, by doubling and halving."""
-    far, width = min(far, most), 1 + far // 64
+    far, width = min(far, most), 1 + far // 512
     low, high = max(0, far - width), min(most + 1, far + width)
     while low and excluded(low):
         low, high, width = max(0, low - 2 * width), low, 2 * width

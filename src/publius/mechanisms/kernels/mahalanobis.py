@@ -11,7 +11,7 @@ import numpy as np
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric, Euclidean
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import DataError, UsageError
+from publius.errors import DataError
 from publius.mechanisms.kernels.laplace import NoisyWords
 from publius.mechanisms.kernels.projected import principal_axes, rotated
 from publius.noise.laplace import AbstractNoise, EuclideanLaplace
@@ -29,8 +29,6 @@ class RegularizedMahalanobis(AbstractMetric):
 
     def __init__(self, vectors: FloatArray, share: float) -> None:
         """Take the public ``vectors``, shape (V, n), and lambda, from 0 to below 1."""
-        if not 0 <= share < 1:
-            raise UsageError(f"lambda must be from 0 to below 1, not {share!r}")
         variances, self.axes = principal_axes(vectors)
         if not variances.sum() > 0:
             raise DataError("all words have the same vector: their covariance is zero")
@@ -65,12 +63,14 @@ class Mahalanobis(NoisyWords):
     name = "mahalanobis"
     Parameters = MahalanobisParameters
     metrics = ()
+    metric: RegularizedMahalanobis
 
     def __init__(self, embeddings: Embeddings, *, epsilon: float, **parameters: Any) -> None:
         """Take the public ``embeddings``, ``epsilon`` per unit of the metric, and ``share``: lambda."""
         share = self.parameters_from(parameters).share
-        self._ellipsoid = RegularizedMahalanobis(embeddings.vectors, share)
-        super().__init__(embeddings, epsilon=epsilon, metric=self._ellipsoid, **parameters)
+        super().__init__(
+            embeddings, epsilon=epsilon, metric=RegularizedMahalanobis(embeddings.vectors, share), **parameters
+        )
 
     def _made_noise(self) -> tuple[AbstractNoise, float]:
         noise = EuclideanLaplace(self.embeddings.dimension, self.epsilon * (1 - _ROUNDING))
@@ -79,14 +79,14 @@ class Mahalanobis(NoisyWords):
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Kernel.parameters`."""
-        euclidean = self.epsilon / float(self._ellipsoid.radii.min())
+        euclidean = self.epsilon / float(self.metric.radii.min())
         return {"lambda": self.chosen.share, "epsilon_euclidean": euclidean}
 
     @cached_property
     def points(self) -> FloatArray:
         """In the ellipsoid's axes the noise is scaled coordinate by coordinate, and nearest words stay nearest."""
-        return rotated(self.embeddings.vectors, self._ellipsoid.axes)
+        return rotated(self.embeddings.vectors, self.metric.axes)
 
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `Kernel.apply`; the noise is along the axes and is stretched here."""
-        return super().apply(words, noise * self._ellipsoid.radii, threads=threads)
+        return super().apply(words, noise * self.metric.radii, threads=threads)

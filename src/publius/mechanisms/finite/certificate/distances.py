@@ -14,7 +14,6 @@ import numpy as np
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.ground import CLOSE, by_product, widened
 from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
-from publius.errors import DataError
 
 UNIT = 2.0**-53
 # For a few dimensions differences cost no more than a product, and there cancellation is common.
@@ -35,15 +34,9 @@ class VocabularyDistances:
     """
 
     size: int
-    relative_error: float
-    exact_error: float
 
     def __init__(self, vectors: FloatArray, metric: AbstractMetric) -> None:
-        """Take ``vectors``, shape (P, n), finite; `DataError` otherwise."""
-        if vectors.ndim != 2 or 0 in vectors.shape:
-            raise DataError(f"a vocabulary needs an array of shape (words, dimension), not {vectors.shape}")
-        if not np.isfinite(vectors).all():
-            raise DataError("the vectors hold a value that is not finite")
+        """Take ``vectors``, shape (P, n), finite."""
         self.size, n = vectors.shape
         self._metric, self._wide = metric, widened(vectors)
         self._vectors = self._wide[:, :-2]
