@@ -71,7 +71,7 @@ class Lifted(Mechanism):
         if between != "none" and not ordered:
             raise UsageError("only ordered text keeps something between words: add --ordered")
         self.kernel, self.length, self.ordered, self.between = kernel, length, ordered, between
-        self.name, self.trained_on = kernel.name, tuple(kernel.embeddings.source.get("trained_on", ()))
+        self.name = kernel.name
         self.encoding = Encoding(length, unknown, StopWords.load(stop_words), kernel.embeddings.tokenizer)
 
     def __repr__(self) -> str:
@@ -87,6 +87,11 @@ class Lifted(Mechanism):
         """The kernel's guarantee times N, for bags; for ordered text the sum over places."""
         lifted = known_guarantee(self.kernel).lifted(self.length)
         return lifted.in_order(self.between) if self.ordered else lifted
+
+    @property
+    def trained_on(self) -> tuple[str, ...]:
+        """See `Mechanism.trained_on`: of the vectors, where a metric was learned."""
+        return tuple(self.vocabulary.source.get("trained_on", ()))
 
     @property
     def public(self) -> tuple[dict[str, Any], ...]:

@@ -65,17 +65,20 @@ class Mechanism(ABC):
     Attributes:
         kind: "labels" or "words".
         name: as it stands in a manifest.
-        trained_on: digests of the files that what it is made with was learned from; releasing one of them is refused.
     """
 
     kind: ClassVar[Literal["labels", "words"]]
     name: str
-    trained_on: tuple[str, ...] = ()
 
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """The guarantee between two documents."""
+
+    @property
+    def trained_on(self) -> tuple[str, ...]:
+        """Digests of the files that what it is made with was learned from; releasing one of them is refused."""
+        return ()
 
     @property
     @abstractmethod

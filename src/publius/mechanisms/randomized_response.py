@@ -67,7 +67,6 @@ class RandomizedResponse(Mechanism):
         if bag is not None and not 1 <= bag <= 100_000:
             raise UsageError(f"a bag has from 1 to 100,000 words, not {bag}")
         self.classifier, self.epsilon, self.bag = classifier, float(epsilon), bag
-        self.trained_on = classifier.trained_on
         self._floor = least_weight(self.epsilon, len(classifier.labels))
 
     def __repr__(self) -> str:
@@ -82,6 +81,11 @@ class RandomizedResponse(Mechanism):
     def guarantee(self) -> Guarantee:
         """See `Mechanism.guarantee`: the same between any two documents."""
         return Guarantee(self.epsilon, None, "proven", size=1)
+
+    @property
+    def trained_on(self) -> tuple[str, ...]:
+        """See `Mechanism.trained_on`: of the classifier."""
+        return self.classifier.trained_on
 
     @property
     def public(self) -> tuple[dict[str, Any], ...]:
