@@ -557,3 +557,16 @@ def test_no_folder_names_code_that_runs(run, tmp_path, monkeypatch):
     assert (code, "--encoder" in err, (tmp_path / "ran").exists()) == (77, True, False)
     code, _, err = run(*asked, "--encoder", "python:k_sent:E")  # the curator names it, and it is another
     assert (code, "not the one" in err, (tmp_path / "ran").exists()) == (65, True, True)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "code", "lead"), [("20.5", 77, ""), ("20", 0, "limits what"), ("1", 0, "hides what")]
+)
+def test_no_summary_says_that_noise_hides_what_it_does_not(run, tmp_path, epsilon, code, lead):
+    lines = (json.dumps({"text": "open", "who": f"w{at}"}) + "\n" for at in range(300))
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    asked = ("--author-field", "who", "--by", "text=open,closed", "--epsilon", epsilon, "--share", "totals=1")
+    assert run("summarize", tmp_path / "a.jsonl", *asked, "--output", tmp_path / "out")[0] == code
+    page = tmp_path / "out" / "release.html"
+    assert page.exists() == (code == 0)
+    assert lead in (page.read_text() if lead else "")

@@ -69,7 +69,7 @@ def test_the_noise_is_for_an_author_who_is_replaced(topics, subjects):
 
 
 def test_counts_of_groups_topics_and_subjects(topics, subjects, rows):
-    of = summary(topics, subjects, epsilon=50)
+    of = summary(topics, subjects, epsilon=20)
     told = of(*columns(rows))
     assert told.authors == 400
     groups = {row["group"]: row for row in told.groups}
@@ -125,7 +125,7 @@ def test_a_cell_depends_on_its_document_alone(topics, subjects, rows):
 
 
 def test_an_author_counts_once_however_the_name_is_written(topics):
-    of = Summary(topics, shares={"topics": 1}, epsilon=100)
+    of = Summary(topics, shares={"topics": 1}, epsilon=20)
     names = ["Ada", " ada ", "ADA", "Ａｄａ"] * 30 + [f"a{n}" for n in range(40)]
     told = of(["bus"] * len(names), names)
     assert told.authors == 41
@@ -133,7 +133,7 @@ def test_an_author_counts_once_however_the_name_is_written(topics):
 
 
 def test_who_is_not_named_counts_nowhere(topics):
-    of = Summary(topics, shares={"topics": 1}, epsilon=100)
+    of = Summary(topics, shares={"topics": 1}, epsilon=20)
     told = of(["bus"] * 80, ["", None] * 20 + [f"a{n}" for n in range(40)])
     assert told.authors == 40
 
@@ -214,22 +214,22 @@ def topics_words():
 
 def test_statements_count_authors(subjects):
     ask = ["bus train", "zzz yyy", "school lesson"]
-    of = Summary(subjects=subjects, ask=ask, encoder=Letters(), epsilon=200, shares={"statements": 1})
+    of = Summary(subjects=subjects, ask=ask, encoder=Letters(), epsilon=20, shares={"statements": 1})
     texts = ["bus train"] * 60 + ["school lesson"] * 50 + ["xxx"] * 10 + [""] * 5
     authors = [n // 2 for n in range(60)] + [100 + n for n in range(65)]
     told = of(texts, authors)
     assert [row["statement"] for row in told.statements] == ask
-    assert [row["authors"] for row in told.statements] == [30, 0, 50]
+    assert [row["authors"] for row in told.statements] == pytest.approx([30, 0, 50], abs=2)
 
 
 def test_an_author_counts_for_the_nearest_statements_only(subjects):
     ask = ["aab", "aac", "aad", "aae"]  # all near to each other
     of = Summary(
-        subjects=subjects, ask=ask, statements_per_author=2, encoder=Letters(), epsilon=200, shares="statements=1"
+        subjects=subjects, ask=ask, statements_per_author=2, encoder=Letters(), epsilon=20, shares="statements=1"
     )
     told = of(["aab aac"] * 40 + ["aae"] * 40, [n % 40 for n in range(80)])
-    assert sum(row["authors"] for row in told.statements) == 80
-    assert told.statements[3]["authors"] == 40
+    assert sum(row["authors"] for row in told.statements) == pytest.approx(80, abs=8)
+    assert told.statements[3]["authors"] == pytest.approx(40, abs=2)
 
 
 @pytest.mark.parametrize("ask", [["a", "a"], ["a", " "], ["a b", "a  b"]])

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from publius.errors import UsageError, how_many
 from publius.files.progress import stage
-from publius.settings import Leaving, People, Reading
+from publius.settings import LARGEST_LOCAL_EPSILON, Leaving, People, Reading
 from publius.start.answers import Answers
 
 if TYPE_CHECKING:
@@ -130,9 +131,11 @@ def beforehand(summary: Summary) -> list[str]:
         given = summary.classifier if summary.classifier is not summary.subjects else None
         shared: dict[str, Any] = {"documents_per_author": c, "subjects": summary.subjects}
         fewer = [f"without --by {seen(Summary(given, summary.epsilon, **shared))['subjects']}"] if grouped else []
-        stronger = Summary(given, 3 * summary.epsilon, by=summary.groups, **shared)
-        fewer.append(f"with epsilon {float(stronger.epsilon):g} {seen(stronger)['subjects']}")
-        lines.append(f"Fewer are enough: {'; '.join(fewer)}.")
+        if (weaker := min(3 * summary.epsilon, Fraction(LARGEST_LOCAL_EPSILON))) > summary.epsilon:
+            told = seen(Summary(given, weaker, by=summary.groups, **shared))
+            fewer.append(f"with epsilon {float(weaker):g} {told['subjects']}")
+        if fewer:
+            lines.append(f"Fewer are enough: {'; '.join(fewer)}.")
     return lines
 
 

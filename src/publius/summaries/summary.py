@@ -18,6 +18,7 @@ from publius.files.pool import mapped
 from publius.files.progress import stage
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import Generator, RunKey
+from publius.settings import LARGEST_LOCAL_EPSILON
 from publius.summaries.contributions import MOST_A_PERSON, MOST_STATEMENTS, check_number
 from publius.summaries.counting import BATCH, Cells, Collected, Counted, Statements, count_batch
 from publius.summaries.groups import Groups
@@ -55,7 +56,7 @@ class Summary:
         subjects: another `Subjects` than that of the packaged vectors.
         encoder: of statements; by default the packaged one.
 
-    Raises `UsageError` for what cannot be asked.
+    Raises `UsageError` for what cannot be asked, `PolicyError` for an epsilon above 20.
 
     >>> import publius
     >>> summary = publius.Summary(publius.Values(["tea", "coffee"]), epsilon=1, shares={"topics": 1})
@@ -78,6 +79,10 @@ class Summary:
         encoder: Encoder | None = None,
     ) -> None:
         self.epsilon = exact_share(epsilon, "epsilon")
+        if self.epsilon > LARGEST_LOCAL_EPSILON:
+            raise PolicyError(
+                f"an epsilon of {float(self.epsilon):g} hides nobody in a summary: at most {LARGEST_LOCAL_EPSILON:g}"
+            )
         self.documents_per_author, self.statements_per_author = documents_per_author, statements_per_author
         check_number(documents_per_author, "documents", MOST_A_PERSON)
         check_number(statements_per_author, "statements", MOST_STATEMENTS)
