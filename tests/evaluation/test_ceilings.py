@@ -63,21 +63,18 @@ def law_of(evaluation, protected):
     return bag_laws([kernel.rows[inside(bag.split(), LINE)] for bag in evaluation._clear])
 
 
-def expected(evaluation, protected, name, bags, law, copies):
+def expected(evaluation, protected, name, bags, law):
     """How often each author is named, untold and told the topic, summed over all bags: no draw, no seed."""
     strings = [" ".join(sorted(WORDS[n] for n in bag)) for bag in bags]
-    data = evaluation.data
-    found = {told: np.zeros(len(law)) for told in ((False, True) if data.topics else (False,))}
-    for fold in data.folds:
-        learned = evaluation._learned(fold, "author")
-        model = evaluation._model(name, "author", fold, learned, protected, copies)
+    found = {told: np.zeros(len(law)) for told in ((False, True) if evaluation.data.topics else (False,))}
+    for part in evaluation._parts("author"):
+        model = evaluation._model(name, part, protected)
         classes, scores = scores_of(model, strings)
-        for place, text in enumerate(data.attacked):
-            if text.fold == fold:
-                at = np.full(len(strings), place)
-                for told in found:
-                    named = evaluation._named(model, "author", classes, scores.copy(), learned, at, told_topic=told)
-                    found[told][place] = law[place] @ named
+        for place in part.at:
+            whole = part._replace(at=np.full(len(strings), place))
+            for told in found:
+                named = evaluation._named(model, whole, classes, scores.copy(), told_topic=told)
+                found[told][place] = law[place] @ named
     return found
 
 
@@ -95,15 +92,12 @@ def test_no_attacker_exceeds_the_ceiling_of_who_is_told_as_much(found, epsilon):
     several = [a for a in {t.author for t in unique} if sum(t.author == a for t in unique) > 1]
     assume(len(several) > 1)
     evaluation, protected = prepared(list(unique), epsilon, ATTACKERS)
-    learned = [
-        len({evaluation.data.known[n].author for n in evaluation._learned(f, "author")}) for f in evaluation.data.folds
-    ]
-    assume(min(learned) > 1)
+    assume(all(len({evaluation._known[n].author for n in each.learned}) > 1 for each in evaluation._parts("author")))
     data = evaluation.data
-    ceilings, copies = evaluation._ceilings(protected), evaluation._copies(protected)
+    ceilings, protected.copies = evaluation._ceilings(protected), evaluation._copies(protected)
     bags, law = law_of(evaluation, protected)
     for name in ATTACKERS:
-        for told, shares in expected(evaluation, protected, name, bags, law, copies).items():
+        for told, shares in expected(evaluation, protected, name, bags, law).items():
             facts = [[t.fold for t in data.attacked], *([data.topics] if told else [])]
             exact = worst_case.exact_success(law, data.authors, worst_case.group_places(*facts)).mean()
             assert shares.mean() <= exact + 1e-9, (name, told)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -87,14 +87,27 @@ class AsIs(Words):
         return " ".join(self.words(text))
 
 
+class Part(NamedTuple):
+    """A fold and a task: the places of the texts that are attacked, and of the known ones that attackers learn from."""
+
+    task: Task
+    fold: int | None
+    at: IndexArray
+    learned: list[int]
+
+
 @dataclass
 class Protected:
-    """What one setting makes of the texts, drawn once for all attackers."""
+    """What one setting makes of the texts, drawn once for all attackers.
+
+    ``bags`` are the attacked texts as released, draw by draw; ``copies`` the known ones as adaptive attackers learn them.
+    """
 
     setting: Setting
     words: Words
     seed: int
     bags: list[list[str]] = field(default_factory=list)
+    copies: list[list[str]] = field(default_factory=list)
 
     @cached_property
     def kernel(self) -> Any:
@@ -206,20 +219,18 @@ class Evaluation:
         self.changed[protected.setting.name] = changed_share(self._clear, released)
         if protected.kernel is not None:
             self.stated.append(protected.lifted.facts())
-        copies, found = self._copies(protected), Hits()
+        protected.copies, found = self._copies(protected), Hits()
         for name in self.attackers:
             for task in self._tasks(name) if name != WORST_CASE else ():
                 told = (False, True) if task == "author" and data.topics else (False,)
                 found |= {(name, task, each): np.zeros(len(data.attacked)) for each in told}
-                for fold in data.folds:
-                    at = np.array([n for n, text in enumerate(data.attacked) if text.fold == fold])
-                    learned = self._learned(fold, task)
-                    model = self._model(name, task, fold, learned, protected, copies)
+                for part in self._parts(task):
+                    model = self._model(name, part, protected)
                     for bags in released:
-                        classes, scores = scores_of(model, [bags[place] for place in at])
+                        classes, scores = scores_of(model, [bags[place] for place in part.at])
                         for each in told:
-                            shares = self._named(model, task, classes, scores, learned, at, told_topic=each)
-                            found[name, task, each][at] += shares / len(released)
+                            shares = self._named(model, part, classes, scores, told_topic=each)
+                            found[name, task, each][part.at] += shares / len(released)
         return found | (self._worst_case(protected) if WORST_CASE in self.attackers else {})
 
     def _copies(self, protected: Protected) -> list[list[str]]:
@@ -236,31 +247,31 @@ class Evaluation:
             for place, words in enumerate(self._known_words)
         ]
 
-    def _learned(self, fold: int | None, task: str) -> list[int]:
-        """The places among the known texts of those that an attacker of this fold learns from."""
-        own = [fold is None or text.fold != fold for text in self.data.known]
-        if task == "author":
-            return [n for n, its in enumerate(own) if its]
-        own += [True] * len(self.data.teaching)
-        return [n for n, text in enumerate(self._known) if own[n] and text.topic is not None]
+    def _parts(self, task: Task) -> Iterator[Part]:
+        """Each fold: learned from are the known texts of the others, for topics further ones, too, that have one."""
+        teaching = range(len(self.data.known), len(self._known)) if task == "topic" else ()
+        for fold in self.data.folds:
+            known = [n for n, text in enumerate(self.data.known) if fold is None or text.fold != fold]
+            learned = [n for n in (*known, *teaching) if task == "author" or self._known[n].topic is not None]
+            yield Part(
+                task, fold, np.array([n for n, text in enumerate(self.data.attacked) if text.fold == fold]), learned
+            )
 
-    def _model(
-        self, name: str, task: str, fold: int | None, learned: list[int], protected: Protected, copies: list[list[str]]
-    ) -> Any:  # fmt: skip
+    def _model(self, name: str, part: Part, protected: Protected) -> Any:
         """The fitted attacker: of one that knows no mechanism the same for all settings."""
         from publius.evaluation.attackers.informed import Informed
         from publius.evaluation.attackers.likelihood import Likelihood
 
-        labels = [_label(self._known[n], task) for n in learned]
-        texts = [self._known_texts[n] for n in learned]
+        labels = [_label(self._known[n], part.task) for n in part.learned]
+        texts = [self._known_texts[n] for n in part.learned]
         if name == INFORMED and protected.kernel is not None:
             return fitted(Informed(protected.transition, self.words.embeddings), texts, labels)
         if name.startswith(ADAPTIVE) and protected.kernel is not None:
-            many = [copy for n in learned for copy in copies[n]]
-            return fitted(self._made(name, task), many, [label for label in labels for _ in range(COPIES)])
-        key = (fold, task, base_name(name))
+            many = [copy for n in part.learned for copy in protected.copies[n]]
+            return fitted(self._made(name, part.task), many, [label for label in labels for _ in range(COPIES)])
+        key = (part.fold, part.task, base_name(name))
         if key not in self._models:
-            made = Likelihood(prior_words=300) if name == INFORMED else self._made(name, task)
+            made = Likelihood(prior_words=300) if name == INFORMED else self._made(name, part.task)
             self._models[key] = fitted(made, texts, labels)
         return self._models[key]
 
@@ -274,23 +285,22 @@ class Evaluation:
         return made
 
     def _named(
-        self, model: Any, task: str, classes: list[str], scores: Float64Array, learned: list[int], at: IndexArray,
-        *, told_topic: bool,
-    ) -> Float64Array:  # fmt: skip
-        """How often the right label is named for the attacked texts ``at``, ties by expectation.
+        self, model: Any, part: Part, classes: list[str], scores: Float64Array, *, told_topic: bool
+    ) -> Float64Array:
+        """How often the right label is named for each attacked text of the part, ties by expectation.
 
         An author is named among who writes, on the text's topic where that is told and anybody does; a likelihood is weighed
         with how often they do.
         """
-        texts, weights = [self.data.attacked[place] for place in at.tolist()], None
-        if task == "author":
-            known = Counter((self._known[n].author, self._known[n].topic) for n in learned)
-            everywhere = Counter(self._known[n].author for n in learned)
+        texts, weights = [self.data.attacked[place] for place in part.at.tolist()], None
+        if part.task == "author":
+            known = Counter((self._known[n].author, self._known[n].topic) for n in part.learned)
+            everywhere = Counter(self._known[n].author for n in part.learned)
             weights = np.array([[everywhere[name] for name in classes]] * len(texts), np.float64)
             if told_topic:
                 there = np.array([[known[name, text.topic] for name in classes] for text in texts], np.float64)
                 weights = np.where(there.any(axis=1, keepdims=True), there, weights)
-        truth, likelihood = [_label(text, task) for text in texts], getattr(model, "is_likelihood", False)
+        truth, likelihood = [_label(text, part.task) for text in texts], getattr(model, "is_likelihood", False)
         return named_shares(classes, scores, truth, weights, likelihood=likelihood)
 
     # Records ------------------------------------------------------------------------------------------
@@ -298,7 +308,8 @@ class Evaluation:
     def _record(
         self, protected: Protected, key: _Key, values: Float64Array, clear: Float64Array, ceilings: Mapping[bool, float]
     ) -> Attempt:
-        (name, task, told), holds = key, key[0] == WORST_CASE
+        name, task, told = key
+        holds = name == WORST_CASE
         texts = [self.data.attacked[n] for n in self._held] if holds else self.data.attacked
         whole = task == "author" and len(texts) == len(self.data.attacked)
         return attempt(
