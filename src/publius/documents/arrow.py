@@ -109,12 +109,9 @@ def documents_in(
     """
     found = as_arrow(table)
     columns = tuple(map(str, found.column_names))
-    own = author_field == "id" and "id" not in columns
-    plan = Plan(
-        text=text_column(columns, reading.text_field, lambda: None), id=id_field,
-        author=None if own else author_field, own=own, fields=(*fields,), raw=reading.raw, keep_quotes=reading.keep_quotes,
-    )  # fmt: skip
-    check_columns(columns, plan.names())
+    own, text = author_field == "id", text_column(columns, reading.text_field, lambda: None)
+    check_columns(columns, (id_field, None if own else author_field, *fields))
+    plan = Plan(text, id_field, author_field, (*fields,), reading.raw, reading.keep_quotes, own)
     return [plan.document(row, values) for row, values in enumerate(picked(_records(found), plan.names()))]
 
 
