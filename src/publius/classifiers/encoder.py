@@ -66,11 +66,9 @@ class Encoder(ABC):
         with _BLAS.limit(limits=1, user_api="blas"):
             for start in range(0, len(texts), _TOGETHER):
                 cut = [pieces_of(text) for text in texts[start : start + _TOGETHER]]
-                vectors = iter(self._encoded([*chain.from_iterable(cut)]))
-                for place, pieces in enumerate(cut, start):
-                    for _, vector in zip(pieces, vectors, strict=False):
-                        found[place] += vector
-                    found[place] /= max(len(pieces), 1)
+                owners = [place for place, pieces in enumerate(cut, start) for _ in pieces]
+                for place, vector in zip(owners, self._encoded([*chain.from_iterable(cut)]), strict=True):
+                    found[place] += vector / len(cut[place - start])
                 advance(start + len(cut), len(texts))
         return found
 
@@ -245,7 +243,6 @@ class Network:
             np.ascontiguousarray(w.reshape(n, _WIDTH, _WIDTH).transpose(1, 0, 2).reshape(_WIDTH, n * _WIDTH))
             for w, (n, _) in zip(backend.w1, _ORDERS, strict=True)
         ]
-        self._halves = [np.ascontiguousarray(half) for half in np.split(backend.cnn_W, 2, axis=1)]
         self._embedded = np.zeros((_TOKENS_KEPT + 1, _EMBEDDED), np.float32)
         self._kept = [np.zeros((_TOKENS_KEPT + 1, (1 + n) * _WIDTH), np.float32) for n, _ in _ORDERS]
         self._slots: OrderedDict[int, int] = OrderedDict()
@@ -271,7 +268,7 @@ class Network:
         slots = [np.array([*_EDGE, *map(self._slots.__getitem__, tokens), *_EDGE]) for tokens in texts]
         features = [np.empty((len(tokens), _EMBEDDED + len(_ORDERS) * _WIDTH), np.float32) for tokens in texts]
         for own, rows in zip(slots, features, strict=True):
-            rows[:, :_EMBEDDED] = self._embedded.take(own[2:-2], axis=0)
+            rows[:, :_EMBEDDED] = self._embedded.take(own[len(_EDGE) : -len(_EDGE)], axis=0)
         for place in range(len(_ORDERS)):
             column = _EMBEDDED + place * _WIDTH
             for own, rows in zip(slots, features, strict=True):
@@ -306,10 +303,9 @@ class Network:
 
     def _dense(self, sums: Sequence[Float32Array], sizes: Sequence[int]) -> list[Float32Array]:
         weights = self._weights
-        halves = [[each @ half for each in sums] for half in self._halves]
         means = [
-            (np.concatenate(parts) + np.float32(n) * weights.cnn_b) * np.float32(1 / np.sqrt(n))
-            for *parts, n in zip(*halves, sizes, strict=True)
+            (each @ weights.cnn_W + np.float32(n) * weights.cnn_b) * np.float32(1 / np.sqrt(n))
+            for each, n in zip(sums, sizes, strict=True)
         ]
         y0 = [np.maximum(each @ weights.d0, 0) for each in means]
         y1 = [np.maximum(mean @ weights.p1 + each @ weights.d1, 0) for mean, each in zip(means, y0, strict=True)]
