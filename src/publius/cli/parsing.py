@@ -86,7 +86,8 @@ def call(arguments: Sequence[str]) -> Any:
     name, *rest = arguments
     app = _command(name)
     if app.default_command is None and rest[:1] and rest[0] in app:
-        name, app, rest = f"{name} {rest[0]}", app[rest[0]], rest[1:]
+        conventions, name, app, rest = app.default_parameter, f"{name} {rest[0]}", app[rest[0]], rest[1:]
+        app.default_parameter = conventions  # which a part called by itself has not
     if {"--help", "-h"} & {*rest} or (app.default_command is None and not rest):
         from publius.cli.help import help_of
 
