@@ -58,7 +58,7 @@ def words_of(**more):
 def summary_of(**more):
     facts = SHARED | {
         "epsilon": 1.0, "authors": 2000, "documents_per_author": 1, "by": {"district": ("North", "South", "other")},
-        "shares": {"totals": 0.2, "topics": 0.8},
+        "epsilons": {"totals": 0.2, "topics": 0.8},
     }  # fmt: skip
     return SummaryManifest(**facts | more)
 

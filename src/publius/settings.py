@@ -32,6 +32,8 @@ AUTHORS_AT_LEAST: Final = 5
 """Authors of public texts who must use a word before it may leave (the list rule)."""
 LARGEST_LOCAL_EPSILON: Final = 20.0
 """Larger values of a label's epsilon are refused outside of ``--experiment``, of a summary's always (rule 13)."""
+LARGEST_WORD_EXPONENT: Final = 1000.0
+"""So is an exponent between two close words above this: no noise is left."""
 LARGEST_DELTA: Final = 1e-6
 """So is a mechanism whose promise may fail more often than this: noise of a large epsilon reaches few words."""
 

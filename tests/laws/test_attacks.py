@@ -140,6 +140,7 @@ def test_no_mail_stops_a_mailbox_or_loses_its_sender(tmp_path, monkeypatch, mail
         (b'"victim@x.org" <ann@x.org>', "ann@x.org"), (b"victim@x.org <ann@x.org>", "ann@x.org"),
         (b'"victim@x.org\\" <victim@x.org>" <ann@x.org>', "ann@x.org"), (b'"<victim@x.org> <ann@x.org>', '""<victim@x.org> <ann@x.org>"'),
         (b"(<victim@x.org>) ann@x.org", "ann@x.org"), (b"<victim@x.org>, ann@x.org", '"<victim@x.org>, ann@x.org"'), (b"Lee, Ann <ann@x.org>", "ann@x.org"),
+        (b"attacker@evil.org, <victim@x.org>", "\"attacker@evil.org, <victim@x.org>\""),
         (b"<ann@x.org>, <victim@x.org>", '"<ann@x.org>, <victim@x.org>"'),
         (b"=?utf-8?q?victim=40x.org?=", '"victim@x.org"'), (b"=?utf-8?q?victim=EF=BC=A0x.org?=", '"victim\uff20x.org"'),
         (b"x <victim@x.org>" + b" " * 2000 + b", <ann@x.org>", '"x <victim@x.org>"'), (b"ann at x.org", None), (b"<ann\xff@x.org>", "ann\xff@x.org"),

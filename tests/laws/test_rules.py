@@ -133,7 +133,7 @@ def test_rule_06_c_documents_are_chosen_from_the_author_s_own_alone(tmp_path, mo
     for c in (1, 3):
         manifest = summarized(source, tmp_path / f"summary{c}", documents_per_author=c).manifest
         assert manifest.scales["topics"] >= 2 * c / manifest.epsilon
-        assert sum(manifest.shares.values()) <= 1
+        assert sum(manifest.epsilons.values()) <= 1
         assert (manifest.neighbours, manifest.documents_per_author) == ("replace", c)
 
 
@@ -227,12 +227,12 @@ def test_rule_10_the_order_is_independent_and_shuffling_is_said_without_ids_and_
 def test_rule_11_public_inputs_are_named_and_the_training_file_is_refused(tmp_path):
     mechanism = topics()
     source = corpus_file(tmp_path)
-    mechanism.classifier.trained_on = (hashlib.sha256(source.read_bytes()).hexdigest(),)
+    mechanism.trained_on = (hashlib.sha256(source.read_bytes()).hexdigest(),)
     try:
         with pytest.raises(PolicyError, match="what the classifier or the vectors were made from"):
             LABELS.run(source, tmp_path / "out", mechanism)
     finally:
-        mechanism.classifier.trained_on = ()
+        mechanism.trained_on = ()
     manifest = LABELS.run(source, tmp_path / "out", mechanism).manifest
     assert manifest.classifier.sha256 == mechanism.classifier.sha256
     manifest = WORDS.run(source, tmp_path / "words").manifest

@@ -134,7 +134,7 @@ def test_words_that_noise_replaced_nearly_all_are_said_to_be(tmp_path):
 def test_the_command_of_a_summary_draws_the_same_tables():
     shares = {"totals": 0.133334, "topics": 1 / 3, "subjects": 0.2, "statements": 0.333334}
     shares = {name: math.nextafter(float(Fraction(each).limit_denominator(20)), 1) for name, each in shares.items()}
-    manifest = summary_of(shares=shares, statements=4, statements_per_author=2, compared_with="an earlier summary")
+    manifest = summary_of(epsilons=shares, statements=4, statements_per_author=2, compared_with="an earlier summary")
     assert [*shares_of(manifest).values()] == [Fraction(2, 15), Fraction(1, 3), Fraction(1, 5), Fraction(1, 3)]
     said = command_of(manifest)
     assert "--ask @STATEMENTS --statements-per-author 2 --compare EARLIER" in said
@@ -333,3 +333,10 @@ def test_a_summary_has_a_side_for_the_page_to_sign():
     assert "2,000 authors" in side
     assert "(to be completed)" in side
     assert len(side.split()) < 600
+
+
+def test_a_release_of_no_rows_has_its_pages(tmp_path):
+    table = [{"label": "a", "rows": 0, "low": 0, "high": 0}]
+    manifest = labels_of(3, documents=0)
+    write_release_pages(tmp_path, manifest, row=None, table=table)
+    assert "so many" in (tmp_path / "README.txt").read_text()

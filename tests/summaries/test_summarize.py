@@ -47,12 +47,12 @@ def test_the_folder(of, file, tmp_path):
     wanted = {
         "kind": "summary", "private": True, "unit": "author", "neighbours": "replace", "epsilon": 2, "delta": 0,
         "authors": 400, "documents_per_author": 1, "by": {"district": ["north", "south", "other"]}, "forced": False,
-        "shares": {"totals": 0.4, "topics": 1.0, "subjects": 0.6}, "statements": 0, "author": None, "shuffled": None,
+        "epsilons": {"totals": 0.4, "topics": 1.0, "subjects": 0.6}, "statements": 0, "author": None, "shuffled": None,
     }  # fmt: skip
     assert {name: manifest[name] for name in wanted} == wanted
     assert manifest["classifier"]["kind"] == "topics"
     assert manifest["subjects"]["kind"] == "subjects"
-    assert sum(manifest["shares"].values()) == 2
+    assert sum(manifest["epsilons"].values()) == 2
     assert manifest["scales"] == {"totals": 5.0, "topics": 2.0, "subjects": pytest.approx(10 / 3)}
     head = (folder / "subjects.csv").read_text().splitlines()[0].split(",")
     assert head[:4] == ["words", "documents", "low", "high"]

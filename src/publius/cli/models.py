@@ -105,7 +105,8 @@ def train(
 def _told(made: dict[str, Any]) -> Iterator[str | Table]:
     authors = f" of {made['authors']:,} authors" if made["authors"] else ""
     yield f"Trained {made['name']} ({made['kind']}) on {made['texts']:,} public texts{authors}."
-    yield f"{made['words']:,} words become public with it: each used by at least five authors, and in a list of words."
+    used = "authors" if made["authors"] else "texts"
+    yield f"{made['words']:,} words become public with it: each used by at least five {used}, and in a list of words."
     if accuracy := made.get("accuracy"):
         asked = f"Agrees with {made['like']}" if made["like"] else "Right"
         yield f"{asked} for {_interval(accuracy)} of these texts, in cross-validation:"

@@ -39,7 +39,7 @@ _MARKUP: Final = re.compile(  # each alternative ends at what closes it, or at t
 _LONGEST: Final = LONGEST_TEXT + 1  # characters of a document that leave the fork: whoever asked cuts, and says so
 _LONGEST_HEADER: Final = 2000  # characters; what parses one takes a time that grows with the square of its length
 _NO_ADDRESS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\([^()]*\)')  # names in quotes and comments
-_ADDRESS: Final = re.compile(r"[^<]*<\s*([^\s<>@]+@[^\s<>@]+)\s*>\s*|[^@]*?([^\s<>,;@]+@[^\s<>,;@]+)[^@]*")
+_ADDRESS: Final = re.compile(r"(?:[^<@]*|[^<,;]*)<\s*([^\s<>@]+@[^\s<>@]+)\s*>\s*|[^@]*?([^\s<>,;@]+@[^\s<>,;@]+)[^@]*")
 _WITHOUT_VALUE: Final = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f/>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 
 

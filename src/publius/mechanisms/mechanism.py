@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from publius.errors import PolicyError
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
-from publius.settings import LARGEST_DELTA, LARGEST_LOCAL_EPSILON
+from publius.settings import LARGEST_DELTA, LARGEST_LOCAL_EPSILON, LARGEST_WORD_EXPONENT
 from publius.text.bag import Bag
 
 TOTAL: Final = 2**62
@@ -110,6 +110,11 @@ def check_release(mechanism: Mechanism) -> None:
         raise PolicyError(
             f"the promise would fail with a probability of up to {facts['delta']:.2g}: at most {LARGEST_DELTA:g} for a "
             "release, so a smaller epsilon, another mechanism such as exponential, or --experiment"
+        )
+    if (facts.get("nearest_pair") or 0) > LARGEST_WORD_EXPONENT:
+        raise PolicyError(
+            f"an exponent of {facts['nearest_pair']:,.0f} between close words hides nothing: at most "
+            f"{LARGEST_WORD_EXPONENT:,.0f} for a release, so a smaller epsilon, or --experiment"
         )
     if facts.get("evidence") == "none":
         raise PolicyError(

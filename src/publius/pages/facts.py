@@ -157,7 +157,7 @@ def shares_of(manifest: Any) -> dict[str, Fraction]:
     """What share of epsilon each table of a summary has, as it was asked for: manifests round its product up."""
     return {
         name: (Fraction(each) / Fraction(manifest.epsilon)).limit_denominator(10**6)
-        for name, each in manifest.shares.items()
+        for name, each in manifest.epsilons.items()
     }
 
 

@@ -171,7 +171,7 @@ class SummaryManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", ta
         authors: how many there are; public, since neighbours are collections with one author's documents replaced.
         documents_per_author: c, the contribution bound.
         by: the declared groups: a field and its values, "other" the last.
-        shares: epsilon of each table.
+        epsilons: of each table; they add up to epsilon at most.
         scales: of the noise in each count of a table.
         statements: how many public statements were asked.
         statements_per_author: k, for how many of them an author counts at most.
@@ -189,7 +189,7 @@ class SummaryManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", ta
     authors: Count
     documents_per_author: One
     by: dict[str, tuple[str, ...]] = {}
-    shares: dict[str, float] = {}
+    epsilons: dict[str, float] = {}
     scales: dict[str, float] = {}
     statements: Count = 0
     statements_per_author: int | None = None
