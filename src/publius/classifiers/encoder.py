@@ -315,19 +315,32 @@ class Network:
 
     def _keep(self, tokens: Set[int]) -> None:
         """Make the parts of tokens that are not kept yet, in the place of those that were used longest ago."""
-        weights, new = self._weights, {}
         for token in tokens & self._slots.keys():
             self._slots.move_to_end(token)
-        for token in tokens - self._slots.keys():
+        new = [*(tokens - self._slots.keys())]
+        for token in new:
             full = len(self._slots) >= _TOKENS_KEPT
-            slot = self._slots.popitem(last=False)[1] if full else len(self._slots) + 1
-            chunk, self._slots[token] = token % len(weights.scale), slot
-            self._embedded[slot] = weights.table[token] * weights.scale[chunk] + weights.lo[chunk]
-            projected = self._embedded[slot] @ weights.proj_W + weights.proj_b
-            projected -= projected.mean()
-            projected /= np.sqrt(np.mean(projected * projected) + np.float32(weights.eps))
-            new[slot] = np.split(projected * weights.ln_g_all + weights.ln_b_all, len(_ORDERS))
+            self._slots[token] = self._slots.popitem(last=False)[1] if full else len(self._slots) + 1
+        if not new:
+            return
+        weights, at = self._weights, [self._slots[token] for token in new]
+        chunks = np.array(new) % len(weights.scale)
+        self._embedded[at] = rows = weights.table[new] * weights.scale[chunks, None] + weights.lo[chunks, None]
+        projected = _products(rows, weights.proj_W) + weights.proj_b
+        _normed(projected, weights.ln_g_all, weights.ln_b_all, weights.eps)
         for place, (kept, first) in enumerate(zip(self._kept, self._first, strict=True)):
-            for slot, parts in new.items():
-                kept[slot, :_WIDTH] = parts[place]
-                kept[slot, _WIDTH:] = parts[place] @ first
+            own = projected[:, place * _WIDTH : (place + 1) * _WIDTH]
+            kept[at] = np.hstack([own, _products(own, first)])
+
+
+def _products(rows: Float32Array, matrix: Float32Array) -> Float32Array:
+    """Each row by itself, to the last bit."""
+    return np.array([row @ matrix for row in rows], np.float32)
+
+
+def _normed(rows: Float32Array, gamma: Float32Array, beta: Float32Array, eps: float) -> None:
+    """Layer normalisation of each row, in place."""
+    rows -= rows.mean(axis=-1, keepdims=True)
+    rows *= (1 / np.sqrt(np.einsum("ij,ij->i", rows, rows) / rows.shape[-1] + np.float32(eps)))[:, None]
+    rows *= gamma
+    rows += beta
