@@ -227,12 +227,12 @@ def test_rule_10_the_order_is_independent_and_shuffling_is_said_without_ids_and_
 def test_rule_11_public_inputs_are_named_and_the_training_file_is_refused(tmp_path):
     mechanism = topics()
     source = corpus_file(tmp_path)
-    mechanism.trained_on = (hashlib.sha256(source.read_bytes()).hexdigest(),)
+    mechanism.classifier.trained_on = (hashlib.sha256(source.read_bytes()).hexdigest(),)
     try:
         with pytest.raises(PolicyError, match="what the classifier or the vectors were made from"):
             LABELS.run(source, tmp_path / "out", mechanism)
     finally:
-        mechanism.trained_on = ()
+        mechanism.classifier.trained_on = ()
     manifest = LABELS.run(source, tmp_path / "out", mechanism).manifest
     assert manifest.classifier.sha256 == mechanism.classifier.sha256
     manifest = WORDS.run(source, tmp_path / "words").manifest
