@@ -1,5 +1,6 @@
 """``publius sign`` and ``publius verify``: what was made here, whole; what was counted stays with the curator."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -9,10 +10,13 @@ import pytest
 from html_pages import HOSTILE, Balanced
 from manifests import BAG, MADE, drawn, labels_of, summary_of, values_of, words_of
 from publius.classifiers.values import Values
+from publius.documents.corpus import open_corpus
 from publius.errors import DataError, PolicyError, UsageError
+from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.releases.manifest import ClassifierFacts
+from publius.releases.run import protect_corpus
 from publius.releases.sign import sign, verify
-from publius.settings import People
+from publius.settings import People, Reading
 
 WORDS = words_of()
 STATED = {name: getattr(WORDS, name) for name in (
@@ -79,6 +83,18 @@ def evaluation(folder, **more):
     }
     (folder / "results.json").write_text(json.dumps(facts | more))
     return folder
+
+
+def test_no_page_shows_what_was_measured_of_a_released_file(tmp_path, words, private):
+    found = evaluation(tmp_path / "found", data={"sha256": [hashlib.sha256(private.read_bytes()).hexdigest()]})
+    with pytest.raises(PolicyError, match="attacked a file that was released"):
+        sign(words, tmp_path / "one.html", evaluation=found, texts=private, reading=Reading(text_field="status"))
+    sign(words, tmp_path / "two.html", evaluation=found)  # as far as this home can tell, it is public
+    protect_corpus(
+        open_corpus(private, Reading(text_field="status")), RandomizedResponse(Values(["open"])), tmp_path / "r"
+    )
+    with pytest.raises(PolicyError, match="attacked a file that was released"):
+        sign(words, tmp_path / "three.html", evaluation=found)
 
 
 SAID = {"purpose": "research", "recipient": "an institute", "contact": "a@example.org", "review": "2027-12-01"}

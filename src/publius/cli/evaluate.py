@@ -52,6 +52,7 @@ def evaluate(
     from publius.evaluation.report import headline, write
     from publius.evaluation.verdict import EXIT_CODES
     from publius.files import check_new_folder
+    from publius.releases.register import were_released
 
     if output is not None:
         check_new_folder(output)
@@ -85,6 +86,8 @@ def evaluate(
         return made.of_words(source, epsilons, tried, names, limits)
 
     results = console.watched(work)
+    if were_released(results.data.get("sha256", ())):
+        console.note("A file that was attacked was released here: no page may show what was found.")
     if output is not None:
         write(results, output)
     console.answer(msgspec.to_builtins(results), _shown(results), headline(results), json=json)

@@ -1,15 +1,18 @@
 """The register "made here": which releases this installation has drawn, by their manifests' digests (rule 14).
 
 A manifest holds the digests of all other files of its folder, and the register the manifest's, so one equality covers
-rows, tables, pages, order and white space. It holds digests of public files only. It protects against a folder that
+rows, tables, pages, order and white space. Of files that were released it holds salted digests, by which an evaluation
+of one is known; it is for its owner alone. It protects against a folder that
 was changed, not against who can write in this home: that person could change the program as well.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -17,6 +20,7 @@ from typing import Final
 from publius.errors import DataError, PolicyError
 from publius.files import os_errors, private, read_bytes_limited, shown
 from publius.files.reading import file_sha256
+from publius.noise.randomness import entropy
 from publius.releases.manifest import Manifest, decoded, encoded
 
 MANIFEST: Final = "manifest.json"
@@ -33,8 +37,33 @@ def register_path() -> Path:
 
 def note(content: bytes) -> None:
     """Add a manifest, or a page to sign, to the register, durably."""
+    _add({"sha256": hashlib.sha256(content).hexdigest(), "made": datetime.now(UTC).isoformat(timespec="seconds")})
+
+
+def note_files(sha256: Iterable[str]) -> None:
+    """Add the files of a release, by their digests, to the register: no page shows what was measured of them."""
+    salt = entropy()
+    _add({"salt": salt.hex(), "released": [_salted(salt, each) for each in sha256]})
+
+
+def were_released(sha256: Collection[str]) -> bool:
+    """Whether one of the files with these digests was released here."""
     path = register_path()
-    line = {"sha256": hashlib.sha256(content).hexdigest(), "made": datetime.now(UTC).isoformat(timespec="seconds")}
+    for line in read_bytes_limited(path).splitlines() if sha256 and path.exists() else ():
+        if b'"released"' in line:
+            with contextlib.suppress(ValueError):  # of a line that a crash has torn
+                found = json.loads(line)
+                if not {*found["released"]}.isdisjoint(_salted(bytes.fromhex(found["salt"]), each) for each in sha256):
+                    return True
+    return False
+
+
+def _salted(salt: bytes, sha256: str) -> str:
+    return hashlib.blake2b(sha256.encode(), key=salt, digest_size=32).hexdigest()
+
+
+def _add(line: Mapping[str, object]) -> None:
+    path = register_path()
     with os_errors("write", path):
         path.parent.mkdir(0o700, parents=True, exist_ok=True)
         with open(path, "ab", opener=private) as file:

@@ -33,6 +33,7 @@ from publius.releases.manifest import (
     PublicInput,
     WordManifest,
 )
+from publius.releases.register import note_files
 from publius.releases.rows import Tally, check_kept, csv_table, row_of, tally_of, write_piece, write_rows
 from publius.settings import Leaving, Run
 from publius.text.author_names import author_key
@@ -160,7 +161,8 @@ def protect_corpus(
         )
     for plan in corpus.plans:
         check_kept(leaving.keep, plan.id if leaving.ids else None, (plan.text, plan.author))
-    _refuse_training_file(corpus, mechanism, leaving)
+    digests = corpus.digests()
+    _refuse_training_file(digests, mechanism, leaving)
     facts = msgspec.json.encode(
         [mechanism.facts(), run.format, leaving.ids, leaving.keep, documents_per_author, field, leaving.experiment],
         enc_hook=str,
@@ -193,6 +195,8 @@ def protect_corpus(
             mechanism, tally.rows, leaving, documents_per_author=documents_per_author, field=field,
             labels_after_texts=labels_after_texts,
         )  # fmt: skip
+        if noted and not leaving.experiment:
+            note_files(digests)
         left_out = 0 if people.leaves is None else people.leaves.count(0)
         return replace(_finished(draft, mechanism, manifest, pieces, tally, run, leaving), left_out=left_out)
 
@@ -217,10 +221,10 @@ def warning_of(leaving: Leaving) -> str | None:
     return None if not leaving.experiment else EXPERIMENT if leaving.seed is None else SEEDED
 
 
-def _refuse_training_file(corpus: Corpus, mechanism: Mechanism, leaving: Leaving) -> None:
+def _refuse_training_file(digests: Sequence[str], mechanism: Mechanism, leaving: Leaving) -> None:
     """What a release is made with never was learned from the file that is released (rule 11)."""
     made_with = {*mechanism.trained_on, *(each["sha256"] for each in mechanism.public)}
-    if not leaving.experiment and made_with.intersection(corpus.digests()):
+    if not leaving.experiment and made_with.intersection(digests):
         raise PolicyError(
             "this file is what the classifier or the vectors were made from: labels of a text that taught them tell "
             "more than epsilon says. Train on public texts, and release other ones"

@@ -24,7 +24,7 @@ from publius.files import AnyPath, read_bytes_limited, shown
 from publius.pages.facts import facts_of
 from publius.pages.page import write_page
 from publius.releases.manifest import LabelManifest, Manifest, SummaryManifest
-from publius.releases.register import MANIFEST, made_here, note, stands_in_register, whole
+from publius.releases.register import MANIFEST, made_here, note, stands_in_register, were_released, whole
 from publius.releases.release import ReleasedFolder
 from publius.settings import AUTHORS_AT_LEAST, People, Reading
 from publius.text.author_names import author_key
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from publius.classifiers.classifier import Classifier
+    from publius.documents.corpus import Corpus
 
 RESULTS: Final = "results.json"
 _RECORD: Final = re.compile(rb'<script type="application/json" id="publius">(.*?)</script>', re.DOTALL)
@@ -77,6 +78,7 @@ class _Results(msgspec.Struct):
     attackers: list[_Attempt]
     public: list[dict[str, Any]] = []
     facts: dict[str, Any] = {}
+    data: dict[str, Any] = {}
 
 
 @final
@@ -111,9 +113,9 @@ def sign(
     In ``texts``, the private file (``reading``, ``people``: how it is read), is counted what the curator should know before
     signing; ``public_page`` shows nothing of that. ``evaluation`` is the folder of an evaluation of public texts at the
     epsilon of the release. `PolicyError` for a release that was not made here or was changed, and for an evaluation of
-    private texts as they are; `UsageError` for a page inside of the folder, one that is there already, and what
-    `check_typed` refuses; `DataError` for an evaluation of another mechanism, length or epsilon, and for a file that
-    has fewer documents than rows left.
+    private texts, as they are or of a file that was released; `UsageError` for a page inside of the folder, one that
+    is there already, and what `check_typed` refuses; `DataError` for an evaluation of another mechanism, length or
+    epsilon, and for a file that has fewer documents than rows left.
     """
     typed = {"purpose": purpose, "recipient": recipient, "contact": contact, "review": review}
     check_typed(typed)
@@ -126,8 +128,9 @@ def sign(
             raise UsageError(f"{shown(page)} is there already: name a new file, or remove it")
     if public_page is not None and os.path.realpath(public_page) == os.path.realpath(output):
         raise UsageError("--output and --public-page are two pages: give them two names")
-    found = None if evaluation is None else _evaluation(Path(evaluation), manifest)
-    counted = None if texts is None else _counted(texts, manifest, reading, people)
+    private = None if texts is None else _opened(texts, manifest, reading, people)
+    found = None if evaluation is None else _evaluation(Path(evaluation), manifest, private)
+    counted = None if private is None else _counted(private, manifest)
     drawn = ReleasedFolder(folder, manifest)
     if isinstance(manifest, SummaryManifest):
         facts = facts_of(manifest, None, None) | _counts(drawn)
@@ -212,7 +215,7 @@ def _digest_on(page: AnyPath) -> str:
     raise DataError(f"{shown(page)} is no page that publius sign has written: it names no manifest")
 
 
-def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
+def _evaluation(folder: Path, manifest: Manifest, private: Corpus | None) -> dict[str, Any]:
     """The attacks on authors at the epsilon of the release, as a table and a picture."""
     try:
         results = msgspec.json.decode(read_bytes_limited(folder / RESULTS), type=_Results)
@@ -223,6 +226,11 @@ def _evaluation(folder: Path, manifest: Manifest) -> dict[str, Any]:
     if results.as_is:
         raise PolicyError(
             f"{shown(folder)} attacked private texts as they are, which no page may show: evaluate public texts"
+        )
+    attacked = {*results.data.get("sha256", ())}
+    if were_released(attacked) or (private is not None and attacked.intersection(private.digests())):
+        raise PolicyError(
+            f"{shown(folder)} attacked a file that was released, so its figures are of private texts: evaluate public ones"
         )
     stated = msgspec.to_builtins(manifest)
     if results.kind == "labels":
@@ -287,18 +295,23 @@ def _drawn(found: Sequence[_Attempt]) -> list[_Attempt]:
     return [each for each in found if each in chosen]
 
 
-def _counted(texts: AnyPath, manifest: Manifest, reading: Reading, people: People) -> Counted:
-    """Authors by documents, and cells that fewer than five authors share."""
+def _opened(texts: AnyPath, manifest: Manifest, reading: Reading, people: People) -> Corpus:
+    """The private file, with what was read of it for the release."""
     from publius.documents.corpus import open_corpus
 
     field = manifest.field if isinstance(manifest, LabelManifest) else None
     if field is not None:
         reading = replace(reading, text_field=field, raw=True)
     kept = () if isinstance(manifest, SummaryManifest) else manifest.kept
-    corpus = open_corpus(
+    return open_corpus(
         os.fspath(texts), reading, author_field=people.author_field, no_author=people.no_author, fields=kept
     )
-    named = people.author_field is not None
+
+
+def _counted(corpus: Corpus, manifest: Manifest) -> Counted:
+    """Authors by documents, and cells that fewer than five authors share."""
+    kept = () if isinstance(manifest, SummaryManifest) else manifest.kept
+    named = corpus.plan.author is not None or corpus.plan.own
     answers = _classifier(manifest) if isinstance(manifest, LabelManifest) else None
     columns = kept or (("",) if answers is not None else ())
     wrote: Counter[str | int | None] = Counter()
@@ -320,7 +333,7 @@ def _counted(texts: AnyPath, manifest: Manifest, reading: Reading, people: Peopl
         left_out = documents - manifest.documents
         if left_out < 0 or (left_out and manifest.author is None and not named):
             raise DataError(
-                f"{shown(texts)} has {documents:,} documents and the release {manifest.documents:,} rows: name the "
+                f"the file of --texts has {documents:,} documents and the release {manifest.documents:,} rows: name the "
                 "file that was released, and --author-field where it left rows of authors out"
             )
     few = Counter(name for (name, _, _), cell in cells.items() if len(cell) < AUTHORS_AT_LEAST)

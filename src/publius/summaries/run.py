@@ -21,7 +21,7 @@ from publius.privacy.guarantee import upward
 from publius.privacy.promise import promise, rounded_up
 from publius.releases.draft import Draft
 from publius.releases.manifest import ClassifierFacts, PublicInput, SummaryManifest
-from publius.releases.register import whole
+from publius.releases.register import note_files, whole
 from publius.settings import Reading
 from publius.summaries.counting import NEAR
 from publius.summaries.folder import NOISY, fill_folder
@@ -107,6 +107,8 @@ def summarize_corpus(
             told = summary.draw(found, draft.key.rng, force=force).compared(earlier)
             manifest = manifest_of(told, few)
             fill_folder(draft.folder, told, manifest, synthetic=synthetic, rng=draft.key.rng("summary/synthetic"))
+        if noted:
+            note_files(digests)
         draft.charges = dict.fromkeys(found.names, summary.epsilon)
         complete = draft.finish(manifest)
     return Result(complete, Path(output), told, found.left_out, found.undeclared)
