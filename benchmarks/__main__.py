@@ -215,7 +215,7 @@ def encoder() -> list[Row]:
     with threadpool_limits(1):
         return [
             compared("encoder, 500 characters", lambda: None),
-            compared("encoder, words that are new", lambda: (network._slots.clear(), network._words.clear())),
+            compared("encoder, words that are new", lambda: (network._slots.clear(), network._cut.cache_clear())),
         ]
 
 

@@ -11,7 +11,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence, Set
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import chain
@@ -246,21 +246,12 @@ class Network:
         self._embedded = np.zeros((_TOKENS_KEPT + 1, _EMBEDDED), np.float32)
         self._kept = [np.zeros((_TOKENS_KEPT + 1, (1 + n) * _WIDTH), np.float32) for n, _ in _ORDERS]
         self._slots: OrderedDict[int, int] = OrderedDict()
-        self._words: dict[str, tuple[int, ...]] = {}
+        self._cut = lru_cache(_WORDS_KEPT)(partial(tokenizer.encode, add_bos=False, add_eos=False))
 
     def tokens(self, piece: str) -> list[int]:
         """The numbers of a piece's tokens: its words one by one, since no token reaches over a blank."""
-        found: list[int] = []
-        for word in piece.split(" "):
-            known = self._words.get(word)
-            if known is None:
-                if len(self._words) >= _WORDS_KEPT:
-                    self._words.clear()
-                cut = self._tokenizer.encode(word, add_bos=False, add_eos=False)
-                known = self._words[word] = tuple(cut)
-            found += known
-        tokenizer = self._tokenizer
-        return [tokenizer._bos_id, *found, tokenizer._eos_id]
+        tokens = chain.from_iterable(map(self._cut, piece.split(" ")))
+        return [self._tokenizer._bos_id, *tokens, self._tokenizer._eos_id]
 
     def vectors(self, texts: Sequence[Sequence[int]]) -> list[Float32Array]:
         """The vectors of a few texts of these tokens, of unit length; each is a function of its own text."""
