@@ -1,10 +1,12 @@
 """``publius`` and ``python -m publius``. Worker processes import it once more, so by itself it imports nothing."""
 
+import gc
 import os
 
 
 def main() -> None:
     """Run the command line."""
+    gc.set_threshold(200_000)  # to look again and again through what a start makes, and keeps, takes a twentieth of it
     from publius.files.child import forget_foreign_folders
 
     forget_foreign_folders()  # before any library is imported
