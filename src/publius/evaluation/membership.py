@@ -188,5 +188,5 @@ def _summary_of(manifest: SummaryManifest) -> Summary:
     return Summary(
         classifier, epsilon, documents_per_author=manifest.documents_per_author,
         by={name: labels[:-1] for name, labels in manifest.by.items()},
-        shares={name: exact(Fraction(each) / epsilon) for name, each in manifest.shares.items() if name != "statements"},
+        shares={name: exact(Fraction(each) / epsilon) for name, each in manifest.epsilons.items() if name != "statements"},
     )  # fmt: skip
