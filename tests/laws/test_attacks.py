@@ -424,6 +424,25 @@ def test_a_kept_column_brings_nothing_of_its_source(column):
     assert table.column("kept").to_pylist()[0] in drawn.column("kept").to_pylist()
 
 
+_ODD = pa.Array.from_buffers(pa.string(), 2, pa.array([b"plain", b"caf\xe9"], pa.binary()).buffers())
+_LATE = pa.array([[0], [2**62]], pa.list_(pa.int64())).cast(pa.list_(pa.timestamp("s")))
+
+
+@pytest.mark.parametrize("role", ["keep", "ids"])
+@pytest.mark.parametrize(
+    ("odd", "held"),
+    [
+        (pa.DictionaryArray.from_arrays([0, 1], _ODD), ["plain", "caf\xe9"]),
+        (pa.ListArray.from_arrays([0, 1, 2], _ODD), [["plain"], None]),
+        (pa.StructArray.from_arrays([_ODD], ["a"]), [{"a": "plain"}, None]),
+        (_LATE, [_LATE[0].as_py(), None]),
+    ],
+)
+def test_no_cell_of_a_kept_column_refuses_a_table(role, odd, held):
+    drawn = publius.protect_table(pa.table({"text": ["open", "open"], "c": odd}), _sure(), **{role: "c"})
+    assert sorted(drawn.column("c" if role == "keep" else "id").to_pylist(), key=str) == sorted(held, key=str)
+
+
 @pytest.mark.parametrize("more", [{"keep": "who"}, {"ids": "who"}, {"keep": "comment"}])
 def test_a_table_lets_neither_leave(more, tmp_path):
     table = pa.table({"comment": ["open", "closed"], "who": ["Ann", "Bo"]})

@@ -139,3 +139,9 @@ def test_a_kept_column_has_no_name_of_a_row_s_own():
     for keep in (["label"], ["id"], ["x", "x"]):
         with pytest.raises(UsageError, match="cannot be called"):
             check_kept(keep)
+
+
+def test_a_long_kept_cell_is_read_again(tmp_path):
+    out = written(tmp_path, OUTCOMES["labels"], format="csv", kept={"note": "x" * 140_000})
+    csv.field_size_limit(2**17)  # as in a process that has read no other table
+    assert {len(row["note"]) for row in read_rows(out)} == {140_000}

@@ -77,10 +77,10 @@ def _paths(name: str, kind: Any) -> Iterator[str]:
 
 def _records(table: Any) -> Iterator[dict[str, Any]]:
     names = table.column_names
-    return (dict(zip(names, row, strict=True)) for row in zip(*map(_values, table.columns), strict=True))
+    return (dict(zip(names, row, strict=True)) for row in zip(*map(values_of, table.columns), strict=True))
 
 
-def _values(column: Any) -> list[Any]:
+def values_of(column: Any) -> list[Any]:
     """A column's values; one that Python cannot hold as its text, or None: no value stops the others (rule 5)."""
     try:
         found: list[Any] = column.to_pylist()
@@ -90,6 +90,8 @@ def _values(column: Any) -> list[Any]:
 
 
 def _value(scalar: Any) -> Any:
+    if isinstance(scalar, arrow().DictionaryScalar):
+        scalar = scalar.value
     with contextlib.suppress(ValueError, OverflowError):
         return scalar.as_py()
     if hasattr(scalar, "as_buffer"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from publius.mechanisms.mechanism import check_release
 from publius.noise.randomness import RunKey
 from publius.releases.manifest import Manifest, SummaryManifest
 from publius.releases.register import whole
-from publius.releases.rows import read_rows, unmarked
+from publius.releases.rows import read_rows, records, unmarked
 
 if TYPE_CHECKING:
     from publius.mechanisms.mechanism import Mechanism, Outcome
@@ -70,7 +69,7 @@ class ReleasedFolder:
         if name not in self.tables:
             raise DataError(f"{shown(self.folder)} has no table {name!r}: {', '.join(self.tables) or 'none at all'}")
         with (self.folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            return [{key: unmarked(cell) for key, cell in row.items()} for row in csv.DictReader(file)]
+            return [{key: unmarked(cell) for key, cell in row.items()} for row in records(file)]
 
 
 def read_release(folder: str | os.PathLike[str]) -> ReleasedFolder:

@@ -12,11 +12,12 @@ import itertools
 import json
 import re
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
 
 import msgspec
 
@@ -265,9 +266,15 @@ def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
         raise StorageError("a release without rows: a summary has tables alone")
 
 
+def records(file: TextIO) -> csv.DictReader[str]:
+    """The rows of a table that Publius wrote; a kept cell may be of any length."""
+    csv.field_size_limit(sys.maxsize)
+    return csv.DictReader(file)
+
+
 def _read_csv(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8", newline="") as file:
-        read = ({unmarked(name): unmarked(value) for name, value in row.items()} for row in csv.DictReader(file))
+        read = ({unmarked(name): unmarked(value) for name, value in row.items()} for row in records(file))
         numbered = enumerate(read)
         for _, group in itertools.groupby(numbered, lambda each: each[1]["id"] if "word" in each[1] else each[0]):
             rows = [row for _, row in group]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from publius.documents.arrow import as_arrow, documents_in
+from publius.documents.arrow import as_arrow, documents_in, values_of
 from publius.errors import UsageError
 from publius.noise.randomness import RunKey
 from publius.releases.rows import check_kept, row_of
@@ -122,8 +122,21 @@ def _copied(column: pyarrow.ChunkedArray, place: Sequence[int]) -> pyarrow.Chunk
             return column.combine_chunks().take(pa.array(place, pa.int64()))
         except pa.ArrowNotImplementedError:  # such as views of strings, which Arrow copies in no other way
             pass
-    values = column.to_pylist()
-    return pa.chunked_array([pa.array([values[each] for each in place], kind)])
+    found = values_of(column)
+    values = [found[each] for each in place]
+    try:
+        return pa.chunked_array([pa.array(values, kind)])
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # one that Python cannot hold stops no others
+        return pa.chunked_array([pa.concat_arrays([_alone(each, kind) for each in values])])
+
+
+def _alone(value: Any, kind: pyarrow.DataType) -> pyarrow.Array:
+    import pyarrow as pa
+
+    try:
+        return pa.array([value], kind)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.nulls(1, kind)
 
 
 def _plain(kind: pyarrow.DataType) -> pyarrow.DataType:
