@@ -4,10 +4,14 @@ import gzip
 import io
 import json
 import math
+import queue
 import re
 import sys
+import time
 import unicodedata
 from decimal import Decimal
+from pathlib import Path
+from urllib.request import url2pathname
 
 import numpy as np
 import openpyxl
@@ -590,3 +594,28 @@ def test_no_summary_says_that_noise_hides_what_it_does_not(run, tmp_path, epsilo
     page = tmp_path / "out" / "release.html"
     assert page.exists() == (code == 0)
     assert lead in (page.read_text() if lead else "")
+
+
+def test_no_list_of_processes_shows_the_token(run, tmp_path, monkeypatch):
+    server = pytest.importorskip("publius.web.server", reason="the extra web is not installed")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(server, "_MINUTE", 1.5)
+    opened = queue.Queue()
+    monkeypatch.setattr("webbrowser.open", opened.put)
+
+    def serve(listener, token, folder, started):
+        listener.close()
+        started(f"http://127.0.0.1:1/#{token}")
+        address = opened.get(timeout=20)
+        assert address.startswith("file://")
+        assert token not in address
+        page = Path(url2pathname(address.removeprefix("file://")))
+        assert f"#{token}" in page.read_text()
+        assert [each.stat().st_mode & 0o077 for each in (page, page.parent)] == [0, 0]
+
+    monkeypatch.setattr(server, "serve", serve)
+    assert run("explore", tmp_path, "--port", 0)[0] == 0
+    until = time.monotonic() + 20
+    while any(tmp_path.iterdir()) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not [*tmp_path.iterdir()]

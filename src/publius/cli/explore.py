@@ -34,7 +34,7 @@ def explore(
             import threading
             import webbrowser
 
-            threading.Timer(0.5, webbrowser.open, (address,)).start()
+            threading.Timer(0.5, webbrowser.open, (server.leading_page(address).as_uri(),)).start()
 
     token = server.token_for(token_file)
     server.serve(server.listening_socket(port), token, folder, started)

@@ -5,11 +5,19 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import threading
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
 
 from publius.errors import StorageError, extra
 from publius.files.paths import shown
+from publius.files.writing import write_file
+
+_MINUTE: Final = 60.0
+"""Seconds that a browser has to open its first page."""
 
 
 def token_for(path: Path | None) -> str:
@@ -41,6 +49,22 @@ def listening_socket(port: int) -> socket.socket:
         listener.close()
         raise StorageError(f"port {port} cannot be used ({error.strerror}): give another --port") from None
     return listener
+
+
+def leading_page(address: str) -> Path:
+    """A file for its owner alone that leads a browser to ``address``: what a browser is started with, everybody can list.
+
+    It lies in the home, where confined browsers may read, and goes after a minute, or when the service ends before.
+    """
+    home = os.path.expanduser("~")
+    folder = TemporaryDirectory(prefix="publius-explore-", dir=home if os.access(home, os.W_OK) else None)
+    page = Path(folder.name, "open.html")
+    with write_file(page, 0o600) as file:
+        file.write(f'<meta http-equiv="refresh" content="0;url={escape(address)}">'.encode())
+    later = threading.Timer(_MINUTE, folder.cleanup)
+    later.daemon = True
+    later.start()
+    return page
 
 
 def serve(listener: socket.socket, token: str, folder: Path, started: Callable[[str], None]) -> None:
