@@ -68,7 +68,7 @@ class Plan(msgspec.Struct, frozen=True):
                 tally[QUOTED] += 1
         if (isinstance(writer, list) and len(writer) > 1) or (isinstance(writer, str) and BETWEEN in writer):
             tally[SEVERAL] += 1
-        author = (said(writer) or "").replace("\0", "")
+        author: str | None = (said(writer) or "").replace("\0", "")
         if not author.strip():
             author = f"\0{row}" if self.own else None
         return Document(

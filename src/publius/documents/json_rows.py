@@ -51,17 +51,12 @@ class JsonLines(Records):
 
     def _odd(self, line: bytes, row: int) -> Any:
         """A line with another encoding, null characters, half a surrogate pair, NaN."""
-        if b"\0" in line:
-            self.tally[NULLS] += 1
-            line = line.replace(b"\0", b"")
+        text = line.decode("utf-8", "surrogateescape")
         try:
-            return _value(line.decode("utf-8", "surrogateescape"), self.tally)
+            return _value(text, self.tally, f"{self.name}, row {row}", "write one object a line")
         except RecursionError:
             self.tally["rows nested too deeply to read, which count as empty texts"] += 1
             return {}
-        except ValueError as error:
-            column = f" from column {error.colno} on" if isinstance(error, json.JSONDecodeError) else ""
-            raise DataError(f"{self.name}, row {row}: not JSON{column}; write one object a line.") from None
 
 
 @final
@@ -77,22 +72,13 @@ class Json(Held):
             return []
         self.encoding = whole = whole_encoding(data[:HEAD], self.reading, self.name)
         text = data.decode(whole, "replace") if whole else data.decode("utf-8", "surrogateescape")
-        if "\0" in text:
-            self.tally[NULLS] += 1
-            text = text.replace("\0", "")
         try:
-            value = _value(text, self.tally)
+            value = _value(text, self.tally, self.name, "write a list of objects")
         except RecursionError:
             raise DataError(f"{self.name} is nested too deeply: write JSON lines, flat objects.") from None
-        except ValueError as error:
-            column = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-            raise DataError(f"{self.name} is not JSON{column}: write a list of objects.") from None
         if isinstance(value, dict):
-            lists = [
-                each
-                for each in value.values()
-                if isinstance(each, list) and any(isinstance(item, dict) for item in each)
-            ]
+            lists = [each for each in value.values() if isinstance(each, list)]
+            lists = [each for each in lists if any(isinstance(item, dict) for item in each)]
             named = re.split(r"[.\[]", self.reading.text_field or "text", maxsplit=1)[0]
             value = lists[0] if len(lists) == 1 and named not in value else [value]
         if not isinstance(value, list):
@@ -100,13 +86,20 @@ class Json(Held):
         return [each if isinstance(each, dict) else Bare(text=each) for each in value]
 
 
-def _value(text: str, tally: Tally) -> Any:
+def _value(text: str, tally: Tally, name: str, way_out: str) -> Any:
     """What the JSON says; a number of more digits than Python takes stays as it is written."""
+    if "\0" in text:
+        tally[NULLS] += 1
+        text = text.replace("\0", "")
 
     def whole(digits: str) -> int | str:
         return int(digits) if len(digits) < 400 else digits
 
-    return _mended(json.loads(text, strict=False, parse_int=whole), tally)
+    try:
+        return _mended(json.loads(text, strict=False, parse_int=whole), tally)
+    except ValueError as error:
+        place = f" from line {error.lineno}, column {error.colno} on" if isinstance(error, json.JSONDecodeError) else ""
+        raise DataError(f"{name}: not JSON{place}; {way_out}.") from None
 
 
 def _mended(value: Any, tally: Tally) -> Any:
