@@ -68,9 +68,8 @@ class Plan(msgspec.Struct, frozen=True):
                 tally[QUOTED] += 1
         if (isinstance(writer, list) and len(writer) > 1) or (isinstance(writer, str) and BETWEEN in writer):
             tally[SEVERAL] += 1
-        author: str | None = (said(writer) or "").replace("\0", "")
-        if not author.strip():
-            author = f"\0{row}" if self.own else None
+        named = (said(writer) or "").replace("\0", "")
+        author = named if named.strip() else f"\0{row}" if self.own else None
         return Document(
             row=row, text=text, id=said(values[1]), author=author,
             fields=dict(zip(self.fields, values[3:], strict=True)) if self.fields else {},
