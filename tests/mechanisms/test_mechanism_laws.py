@@ -57,6 +57,10 @@ def made(name, embeddings, epsilon):
     return make_kernel(name, embeddings, epsilon=epsilon)
 
 
+def test_the_table_names_each_as_it_names_itself():
+    assert [kernel_class(name).name for name in KERNELS] == [*KERNELS]
+
+
 @pytest.mark.parametrize("law", LAWS)
 def test_law(case, law):
     assert verdict(law, case) == LawVerdict(law, "duplicates", None)
