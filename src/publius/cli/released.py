@@ -129,6 +129,6 @@ def _shown(found: Result, output: str) -> Iterator[str | Table | Note]:
     if isinstance(manifest, LabelManifest) and manifest.classifier.kind == "names":
         yield Note("Nobody measured how often names alone are right: publius models try PUBLIC --labels A,B does.")
     if found.left_out:
-        yield Note(f"{found.left_out:,} documents did not leave: at most so many of an author do.")
+        yield Note(f"{found.left_out:,} documents did not leave: an author has too many, or nobody is named.")
     yield meaning(manifest)
     yield f"Release: {output}. Read {output}/release.html; publius sign {output} --output page.html"
