@@ -97,7 +97,7 @@ def test_without_noise_texts_and_counts_come_out_as_they_are(embeddings):
     counts = vectorizer.transform([" ".join(text.split()[:10]) for text in SOME])
     names = vectorizer.get_feature_names_out()
     quiet = BagPrivatizer(
-        mechanism="exponential", epsilon=1e6, length=10, embeddings=embeddings, feature_names=names, stop_words="none"
+        mechanism="exponential", epsilon=300, length=10, embeddings=embeddings, feature_names=names, stop_words="none"
     )
     assert (quiet.fit_transform(counts) != counts).nnz == 0
     assert (quiet.fit_transform([" ".join(text.split()[:10]) for text in SOME]) != counts).nnz == 0
@@ -106,7 +106,7 @@ def test_without_noise_texts_and_counts_come_out_as_they_are(embeddings):
 def test_counts_have_one_public_order_whatever_the_columns_are(embeddings):
     counts = np.ones((1, embeddings.size), np.int64)
     names = list(embeddings.vocabulary)
-    quiet = {"mechanism": "exponential", "epsilon": 1e6, "length": 10, "embeddings": embeddings, "stop_words": "none"}
+    quiet = {"mechanism": "exponential", "epsilon": 300, "length": 10, "embeddings": embeddings, "stop_words": "none"}
     one = BagPrivatizer(**quiet, feature_names=names).fit_transform(counts)
     other = BagPrivatizer(**quiet, feature_names=names[::-1]).fit_transform(counts)
     assert (one != other).nnz == 0
