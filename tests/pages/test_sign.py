@@ -260,7 +260,7 @@ def test_the_page_to_sign_of_a_summary_shows_its_largest_counts(tmp_path):
         assert "subject 7" not in page
         said = side_of(tmp_path / name)
         assert (
-            "Documents of each subject, named by its typical words; 5 of 7 subjects. Lines and numbers: 95 % limits. At most 1 document of each author counts. Also counted: district ."
+            "Documents of each subject; 5 of 7 subjects, each named by typical words. Lines and numbers: 95 % limits. At most 1 document of each author counts. Also counted: district ."
             in said
         )
         assert len(said.split()) < 600

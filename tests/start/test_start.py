@@ -100,7 +100,7 @@ def test_what_a_count_needs_to_be_seen_is_said_from_public_numbers():
     grouped, plain, stronger = told(by="kind=b,c"), told(), told(by="kind=b,c", epsilon=3)
     first, second = steps.beforehand(Summary(Values(["x"]), by="kind=b,c", subjects=subjects))
     assert first == (
-        f"About 95 % sure to be seen in the noise: a group of {grouped['totals']} documents, a topic in a group of "
+        f"At least 95 % sure to be seen in the noise: a group of {grouped['totals']} documents, a topic in a group of "
         f"{grouped['topics']} documents, a subject of {grouped['subjects']} documents; smaller ones may be "
         "(1 document of an author counts)."
     )

@@ -91,7 +91,7 @@ def summarize(
         force=force, ledger=None if ledger is None else Ledger(ledger), workers=workers,
     )  # fmt: skip
     if found.left_out:
-        console.note(f"{found.left_out:,} documents name no author and count nowhere.")
+        console.note(f"Documents that name no author and count nowhere: {found.left_out:,}.")
     for name, count in found.undeclared.items():
         console.note(f"{count:,} documents have an undeclared {name} and count as other.")
     tables = ("groups", "topics", "subjects", "statements") if found.told is not None else ()

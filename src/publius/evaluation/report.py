@@ -120,7 +120,7 @@ def curve(results: Results) -> list[dict[str, Any]]:
 def page_facts(results: Results) -> dict[str, Any]:
     """The facts of the report's page."""
     series, main, as_is = _series(curve(results)), main_attempts(results), results.as_is
-    tones = [("a", "protected"), ("b", "clear"), ("c", "baseline")]
+    tones = [("a", "as they are" if as_is else "protected"), ("b", "clear"), ("c", "baseline")]
     return {
         "results": results,
         "warning": "For the curator alone: it describes private texts." if as_is else None,

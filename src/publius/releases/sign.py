@@ -329,6 +329,7 @@ def _counted(corpus: Corpus, manifest: Manifest) -> Counted:
                 if len(cell) < AUTHORS_AT_LEAST:
                     cell.add(author)
     documents = wrote.total()
+    wrote.pop(None, None)  # nobody is no author
     if not isinstance(manifest, SummaryManifest):
         left_out = documents - manifest.documents
         if left_out < 0 or (left_out and manifest.author is None and not named):

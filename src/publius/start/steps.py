@@ -117,16 +117,20 @@ def beforehand(summary: Summary) -> list[str]:
     grouped, c = summary.groups.size > 1, summary.documents_per_author
     topic = "subject" if summary.classifier is summary.subjects else "topic"
     named = {
-        "totals": "a group of {:,} documents", "subjects": "a subject of {:,} documents",
-        "statements": "a statement of {:,} authors", "topics": f"a {topic}{' in a group' * grouped} of {{:,}} documents",
+        "totals": "a group of {}", "subjects": "a subject of {}",
+        "statements": "a statement of {}", "topics": f"a {topic}{' in a group' * grouped} of {{}}",
     }  # fmt: skip
 
     def seen(asked: Summary) -> dict[str, str]:
-        return {str(each.table): named[each.table].format(each.told) for each in expected(asked)}
+        unit = {"statements": "author"}
+        return {
+            str(each.table): named[each.table].format(how_many(each.told, unit.get(each.table, "document")))
+            for each in expected(asked)
+        }
 
     each_author = f"{how_many(c, 'document')} of an author {'counts' if c == 1 else 'count'}"
     sure = ", ".join(seen(summary).values())
-    lines = [f"About 95 % sure to be seen in the noise: {sure}; smaller ones may be ({each_author})."]
+    lines = [f"At least 95 % sure to be seen in the noise: {sure}; smaller ones may be ({each_author})."]
     if summary.shares == shares_of(None, tuple(summary.shares)) and not summary.statements and summary.subjects:
         given = summary.classifier if summary.classifier is not summary.subjects else None
         shared: dict[str, Any] = {"documents_per_author": c, "subjects": summary.subjects}
@@ -183,7 +187,7 @@ def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
     if answers.public is not None and answers.label_field is not None:
         from publius.classifiers.topics import TopicClassifier
         from publius.documents.corpus import open_corpus
-        from publius.privacy.promise import between
+        from publius.privacy.promise import between, percent
 
         reading = Reading(text_field=answers.text_field)
         columns = open_corpus(answers.public, reading).columns
@@ -198,7 +202,7 @@ def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
             )  # fmt: skip
         made.save(folder.with_name("classifier"))
         right = made.accuracy
-        said(f"{len(rows):,} public texts, {len(made.labels) - 1} labels: right for {right['share']:.0%} of them "
+        said(f"{len(rows):,} public texts, {len(made.labels) - 1} labels: right for {percent(right['share'])} of them "
              f"({between(right['low'], right['high'])}).")  # fmt: skip
         return made
     if answers.labels is None:
