@@ -619,3 +619,19 @@ def test_no_list_of_processes_shows_the_token(run, tmp_path, monkeypatch):
     while any(tmp_path.iterdir()) and time.monotonic() < until:
         time.sleep(0.1)
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("summarize", "--author-field", "id", "--force", "--by", "text=@a.txt"),
+        ("summarize", "--author-field", "id", "--force", "--share", "statements=1", "--ask", "@a.txt"),
+        ("label", "--field", "text", "--labels", "@a.txt"),
+    ],
+)
+def test_no_list_of_values_is_the_file_that_is_released(run, tmp_path, monkeypatch, asked):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("canary one\ncanary two\n")
+    command, *more = asked
+    code, _, err = run(command, "a.txt", "--lines", *more, "--output", "out")
+    assert (code, "list of public values" in err, (tmp_path / "out").exists()) == (77, True, False)

@@ -63,6 +63,7 @@ def declared_labels(given: str) -> tuple[list[str], list[str] | None]:
     """Labels of ``--labels``: typed, one a line of a file, or a table ``label,description``; and their descriptions."""
     from publius.files.value_list import value_list
 
+    values = value_list(given, "--labels")
     if given.startswith("@"):
         import csv
 
@@ -72,7 +73,7 @@ def declared_labels(given: str) -> tuple[list[str], list[str] | None]:
             if any(len(row) != 2 for row in rows[1:] if row):
                 raise DataError(f"{Path(given[1:]).name}: each row must have a label and a description, quoted as CSV")
             return [row[0].strip() for row in rows[1:] if row], [row[1].strip() for row in rows[1:] if row]
-    return value_list(given, "--labels"), None
+    return values, None
 
 
 def _which() -> str:

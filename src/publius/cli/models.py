@@ -52,6 +52,7 @@ def train(
     from publius.documents.corpus import open_corpus
     from publius.embeddings.catalogue import new_stored_folder
     from publius.files.progress import stage
+    from publius.files.reading import file_sha256
     from publius.text.author_names import author_key
     from publius.text.list_rule import read_words
 
@@ -63,6 +64,7 @@ def train(
     teacher = answering(like, labels, "packaged") if like or labels else None
     folder = new_stored_folder(name) if kind == "metric" else free_name(name)
     own = read_words(words) if words else frozenset()
+    lists: list[str | Path] = [each for each in (words, labels[1:] if labels and labels[:1] == "@" else None) if each]
 
     def work() -> dict[str, Any]:
         corpus = open_corpus(files, reading, author_field=author_field, fields=[label] if label else [])
@@ -80,7 +82,7 @@ def train(
         }  # fmt: skip
         listed: dict[str, Any] = {
             "authors": authors, "name": name, "languages": tuple(filter(None, languages.split(","))),
-            "trained_on": (*corpus.digests(), *getattr(teacher, "trained_on", ())),
+            "trained_on": (*corpus.digests(), *getattr(teacher, "trained_on", ()), *map(file_sha256, lists)),
         }  # fmt: skip
         if kind == "metric":
             from publius.embeddings.topic_metric import fit_metric

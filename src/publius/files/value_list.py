@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Final
 
 from publius.errors import DataError, UsageError
-from publius.files.reading import read_bytes_limited
+from publius.files.paths import AnyPath
+from publius.files.reading import WHOLE_LIMIT, file_sha256, read_bytes_limited
+
+LISTED: Final[set[str]] = set()
+"""Digests of the files whose lines this process took as public values: none of them is released (rule 11)."""
+
+
+def listed(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
+    """`read_bytes_limited` for a file of public values."""
+    content = read_bytes_limited(path, limit)
+    LISTED.add(file_sha256(path))
+    return content
 
 
 def value_list(given: str, what: str) -> list[str]:
@@ -17,7 +29,7 @@ def value_list(given: str, what: str) -> list[str]:
     if given.startswith("@"):
         path = Path(given[1:])
         try:
-            lines = read_bytes_limited(path).decode("utf-8-sig").split("\n")
+            lines = listed(path).decode("utf-8-sig").split("\n")
         except UnicodeDecodeError:
             raise DataError(f"{path.name} is not in UTF-8: it must have one value a line") from None
         return [value for line in lines if (value := line.strip())]

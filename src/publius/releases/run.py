@@ -20,6 +20,7 @@ from publius import __version__
 from publius.errors import PolicyError, UsageError
 from publius.files import AnyPath
 from publius.files.progress import stage
+from publius.files.value_list import LISTED
 from publius.mechanisms.mechanism import check_release
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import upward
@@ -223,11 +224,11 @@ def warning_of(leaving: Leaving) -> str | None:
 
 def _refuse_training_file(digests: Sequence[str], mechanism: Mechanism, leaving: Leaving) -> None:
     """What a release is made with never was learned from the file that is released (rule 11)."""
-    made_with = {*mechanism.trained_on, *(each["sha256"] for each in mechanism.public)}
+    made_with = {*LISTED, *mechanism.trained_on, *(each["sha256"] for each in mechanism.public)}
     if not leaving.experiment and made_with.intersection(digests):
         raise PolicyError(
-            "this file is what the classifier or the vectors were made from: labels of a text that taught them tell "
-            "more than epsilon says. Train on public texts, and release other ones"
+            "this file is what the classifier or the vectors were made from, or a list of public values: labels of a text "
+            "that taught them tell more than epsilon says. Train on public texts, and release other ones"
         )
 
 

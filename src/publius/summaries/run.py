@@ -16,6 +16,7 @@ from publius import __version__
 from publius.errors import DataError, PolicyError, UsageError, how_many
 from publius.files import AnyPath, read_bytes_limited, shown
 from publius.files.progress import stage
+from publius.files.value_list import LISTED
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import upward
 from publius.privacy.promise import promise, rounded_up
@@ -148,13 +149,13 @@ def _facts(classifier: Classifier) -> ClassifierFacts:
 
 def _refuse_training_file(summary: Summary, digests: set[str]) -> None:
     """What counts was never learned from the file that is counted (rule 11)."""
-    made_with = {each["sha256"] for each in summary.public}
+    made_with = LISTED | {each["sha256"] for each in summary.public}
     for classifier in (summary.classifier, summary.subjects):
         made_with |= {*getattr(classifier, "trained_on", ())}
     if made_with & digests:
         raise PolicyError(
-            "this file is what the classifier or the vectors were made from: its counts would tell more than epsilon "
-            "says. Train on public texts, and summarize other ones"
+            "this file is what the classifier or the vectors were made from, or a list of public values: its counts would "
+            "tell more than epsilon says. Train on public texts, and summarize other ones"
         )
 
 

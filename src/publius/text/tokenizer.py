@@ -18,7 +18,7 @@ from typing import Final, Literal, Protocol, final
 import regex
 
 from publius.errors import DataError, UsageError, extra
-from publius.files.reading import read_bytes_limited
+from publius.files.value_list import listed
 from publius.settings import ENGLISH, STOP_WORD_LANGUAGES, Between, TextSettings
 from publius.text.normal_form import composed, cut
 from publius.text.segmentation import UNSPACED, check_segmentation, segmentation_version, segments
@@ -323,7 +323,7 @@ def words_in_file(path: str | Path, what: str) -> frozenset[str]:
 
     `StorageError` where the file cannot be read, `DataError`, naming the line, where it is no list.
     """
-    data = read_bytes_limited(path, 32 << 20).removeprefix(b"\xef\xbb\xbf")
+    data = listed(path, 32 << 20).removeprefix(b"\xef\xbb\xbf")
     words = set()
     for number, line in enumerate(data.split(b"\n"), start=1):
         where = f"line {number} of {what} is not"
