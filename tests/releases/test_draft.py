@@ -9,7 +9,15 @@ from publius.errors import BudgetError, DataError, PolicyError, UsageError
 from publius.releases import draft as module
 from publius.releases.draft import Draft
 from publius.releases.manifest import SummaryManifest, decoded, encoded
-from publius.releases.register import made_here, note, register_path, stands_in_register, whole
+from publius.releases.register import (
+    made_here,
+    note,
+    note_files,
+    register_path,
+    stands_in_register,
+    were_released,
+    whole,
+)
 
 MANIFEST = SummaryManifest(
     publius_version="1.0.0", private=True, promise="p", epsilon=1.0, authors=3, documents_per_author=1
@@ -118,6 +126,16 @@ def test_what_was_paid_for_is_only_given_its_place(tmp_path, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == ["out"]
 
 
+def test_no_register_is_too_long_to_be_read(monkeypatch):
+    note(b"one")
+    note_files([f"{number:064x}" for number in range(2000)])
+    assert register_path().stat().st_size < 45_000
+    monkeypatch.setattr("publius.files.reading.WHOLE_LIMIT", 100)
+    monkeypatch.setattr("publius.files.reading.read_bytes_limited.__defaults__", (100,))
+    assert stands_in_register(b"one")
+    assert were_released([f"{7:064x}"])
+
+
 def test_the_register_knows_what_was_made_here(tmp_path, home):
     drawn(tmp_path / "out")
     content = (tmp_path / "out" / "manifest.json").read_bytes()
@@ -128,7 +146,9 @@ def test_the_register_knows_what_was_made_here(tmp_path, home):
         file.write(b'{"torn')
     note(b"another")
     assert stands_in_register(content)
+    note_files(["a" * 64])
     assert stands_in_register(b"another")
+    assert (were_released(["a" * 64]), were_released(["b" * 64])) == (True, False)
     register_path().unlink()
     with pytest.raises(PolicyError, match="not made by this installation"):
         made_here(tmp_path / "out")

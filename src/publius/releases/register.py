@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -48,8 +48,7 @@ def note_files(sha256: Iterable[str]) -> None:
 
 def were_released(sha256: Collection[str]) -> bool:
     """Whether one of the files with these digests was released here."""
-    path = register_path()
-    for line in read_bytes_limited(path).splitlines() if sha256 and path.exists() else ():
+    for line in _lines() if sha256 else ():
         if b'"released"' in line:
             with contextlib.suppress(ValueError):  # of a line that a crash has torn
                 found = json.loads(line)
@@ -59,7 +58,7 @@ def were_released(sha256: Collection[str]) -> bool:
 
 
 def _salted(salt: bytes, sha256: str) -> str:
-    return hashlib.blake2b(sha256.encode(), key=salt, digest_size=32).hexdigest()
+    return hashlib.blake2b(sha256.encode(), key=salt, digest_size=8).hexdigest()
 
 
 def _add(line: Mapping[str, object]) -> None:
@@ -70,6 +69,13 @@ def _add(line: Mapping[str, object]) -> None:
             file.write(b"\n" * (not _ends_line(path)) + json.dumps(line).encode() + b"\n")  # in one step, at the end
             file.flush()
             os.fsync(file.fileno())
+
+
+def _lines() -> Iterator[bytes]:
+    """Those of the register, which grows with every release."""
+    if (path := register_path()).exists():
+        with os_errors("read", path), open(path, "rb") as file:
+            yield from file
 
 
 def _ends_line(path: Path) -> bool:
@@ -83,8 +89,8 @@ def _ends_line(path: Path) -> bool:
 
 def stands_in_register(content: bytes) -> bool:
     """Whether this installation has written the manifest, or the page, of these bytes."""
-    path, wanted = register_path(), hashlib.sha256(content).hexdigest().encode()
-    return path.exists() and b'"' + wanted + b'"' in read_bytes_limited(path)
+    wanted = f'"{hashlib.sha256(content).hexdigest()}"'.encode()
+    return any(wanted in line for line in _lines())
 
 
 def digests(folder: Path) -> dict[str, str]:
