@@ -1,5 +1,11 @@
 """The service: answers are draws under fresh keys, and plain records."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
 from publius.settings import LARGEST_LOCAL_EPSILON
@@ -76,3 +82,18 @@ def test_explore_needs_a_folder(run, tmp_path):
     code, _, said = run("explore", tmp_path / "nowhere", "--no-browser")
     assert code == 2
     assert "nowhere" in said
+
+
+@pytest.mark.parametrize("ends", [signal.SIGTERM, signal.SIGHUP])
+def test_no_token_is_left_in_the_home(tmp_path, ends):
+    environment = {**os.environ, "HOME": str(tmp_path), "BROWSER": "true", "PUBLIUS_HOME": str(tmp_path / "store")}
+    asked = [sys.executable, "-m", "publius", "explore", str(tmp_path), "--port", "0"]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True) as process:
+        assert "#" in process.stdout.readline()
+        until = time.monotonic() + 20
+        while not [*tmp_path.glob("publius-explore-*/open.html")] and time.monotonic() < until:
+            time.sleep(0.05)
+        assert [*tmp_path.glob("publius-explore-*/open.html")]
+        process.send_signal(ends)
+        process.communicate(timeout=20)
+    assert not [*tmp_path.glob("publius-explore-*")]

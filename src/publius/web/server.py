@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from html import escape
@@ -80,5 +82,7 @@ def serve(listener: socket.socket, token: str, folder: Path, started: Callable[[
         server_header=False, timeout_keep_alive=5, timeout_graceful_shutdown=3, limit_concurrency=64, ws="none",
     )  # fmt: skip
     server = uvicorn.Server(config)
+    for each in (signal.SIGTERM, signal.SIGHUP):  # else nothing would remove the leading page
+        signal.signal(each, lambda number, _: sys.exit(128 + number))
     started(f"http://127.0.0.1:{port}/#{token}")
     server.run(sockets=[listener])
