@@ -1,4 +1,4 @@
-"""Publius: release what documents say, or a label for each, or their words, with a proof that hides who wrote them.
+"""Publius: release what documents say, or a label for each, or their words, with a proof of how much it tells.
 
 The names below are the public interface; they are imported at first use, so that ``import publius`` is quick.
 """

@@ -34,6 +34,8 @@ LARGEST_LOCAL_EPSILON: Final = 20.0
 """Larger values of a label's epsilon are refused outside of ``--experiment``, of a summary's always (rule 13)."""
 LARGEST_WORD_EXPONENT: Final = 1000.0
 """So is an exponent between two close words above this: no noise is left."""
+MOST_UNCHANGED: Final = 0.99
+"""So is noise that leaves more of the frequent public words than this as they are."""
 LARGEST_DELTA: Final = 1e-6
 """So is a mechanism whose promise may fail more often than this: noise of a large epsilon reaches few words."""
 

@@ -14,6 +14,7 @@ import pytest
 import publius
 from laws.subjects import AUTHORS, BY_NAME, SUBJECTS, FixedDraw, corpus_file, topics, values, words
 from publius.errors import PolicyError, PubliusError
+from publius.mechanisms.registry import make_kernel
 from publius.noise.randomness import RunKey
 from publius.releases import draft
 from publius.releases.register import digests, made_here
@@ -272,6 +273,11 @@ def test_rule_13_numbers_round_to_the_safe_side_and_a_local_epsilon_above_20_is_
     manifest = LABELS.run(source, tmp_path / "out", weak, leaving=Leaving(experiment=True)).manifest
     assert not manifest.private
     assert "NOT PRIVATE" in manifest.warning
+    for name in ("exponential", "laplace"):  # of words, too: whatever language the vectors are of
+        vectors = words().vocabulary
+        clear = publius.Lifted(make_kernel(name, vectors, epsilon=200.0, metric="euclidean", parameters={}), 6)
+        with pytest.raises(PolicyError, match=r"frequent words as they are|promise would fail"):
+            WORDS.run(source, tmp_path / "clear", clear)
     third = publius.RandomizedResponse(publius.Values(["river", "market"]), epsilon=0.1)
     manifest = LABELS.run(source, tmp_path / "third", third, documents_per_author=3).manifest
     assert Fraction(manifest.author.epsilon) >= 3 * Fraction(0.1)

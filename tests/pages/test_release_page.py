@@ -123,10 +123,11 @@ def test_words_that_noise_replaced_nearly_all_are_said_to_be(tmp_path):
     near, random = (pages(tmp_path / str(share), words_of(unchanged=share), BAG) for share in (0.4, 0.005))
     for page, said in (
         (near, "some by others near in meaning"),
-        (random, "nearly all by others, nearly as if drawn at random"),
+        (random, "noise replaced nearly all by others ("),
     ):
         assert said in page[0]
-        assert ("near in meaning" in page[1], "Topics stay" in page[1]) == (page is near, page is near)
+        assert ("near in meaning" in page[1]) == (page is near)
+        assert "Topics stay visible" in page[1]  # whatever is replaced: a bag tells more than its words one by one
     assert "0.5 %" in side_of(random[0])
     assert "0.5 %" in random[1]
 

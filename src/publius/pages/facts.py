@@ -28,8 +28,8 @@ CANDIDATES: Final = (2, 100, 1000)
 """How many texts an attacker holds, of which one is behind a row, in the picture of what epsilon means."""
 _BARS: Final = 9
 """Labels whose accuracy is drawn; of more of them the best and the worst."""
-_RANDOM: Final = 0.05
-"""Share of words left unchanged below which the others are said to be drawn nearly at random."""
+_REPLACED: Final = 0.05
+"""Share of words left unchanged below which nearly all are said to be replaced."""
 _WORDS: Final = 6
 _CELL: Final = 60
 _LABELS_TYPED: Final = 12
@@ -123,7 +123,7 @@ def _of_words(manifest: Any) -> dict[str, Any]:
         "decades": max(2, math.ceil(math.log10(most))),
         "exponents_said": "; ".join(f"{name} ({under}): {rounded_up(value)}" for name, under, value in stated),
         "unchanged": manifest.unchanged,
-        "random": manifest.unchanged is not None and manifest.unchanged < _RANDOM,
+        "replaced": manifest.unchanged is not None and manifest.unchanged < _REPLACED,
     }
 
 

@@ -36,7 +36,7 @@ from publius.releases.manifest import (
 )
 from publius.releases.register import note_files
 from publius.releases.rows import Tally, check_kept, csv_table, row_of, tally_of, write_piece, write_rows
-from publius.settings import Leaving, Run
+from publius.settings import MOST_UNCHANGED, Leaving, Run
 from publius.text.author_names import author_key
 
 if TYPE_CHECKING:
@@ -164,6 +164,7 @@ def protect_corpus(
         check_kept(leaving.keep, plan.id if leaving.ids else None, (plan.text, plan.author))
     digests = corpus.digests()
     _refuse_training_file(digests, mechanism, leaving)
+    unchanged = _unchanged(mechanism, leaving) if noted and mechanism.kind == "words" else None
     facts = msgspec.json.encode(
         [mechanism.facts(), run.format, leaving.ids, leaving.keep, documents_per_author, field, leaving.experiment],
         enc_hook=str,
@@ -196,10 +197,25 @@ def protect_corpus(
             mechanism, tally.rows, leaving, documents_per_author=documents_per_author, field=field,
             labels_after_texts=labels_after_texts,
         )  # fmt: skip
+        if isinstance(manifest, WordManifest):
+            manifest = msgspec.structs.replace(manifest, unchanged=unchanged)
         if noted and not leaving.experiment:
             note_files(digests)
         left_out = 0 if people.leaves is None else people.leaves.count(0)
         return replace(_finished(draft, mechanism, manifest, pieces, tally, run, leaving), left_out=left_out)
+
+
+def _unchanged(mechanism: Mechanism, leaving: Leaving) -> float:
+    """The share of frequent public words that noise leaves as they are; `PolicyError` where that is nearly all."""
+    from publius.mechanisms.word_outcomes import of_frequent_words
+
+    share = min(max(of_frequent_words(mechanism.kernel).unchanged, 0.0), 1.0)  # type: ignore[attr-defined]
+    if share > MOST_UNCHANGED and not leaving.experiment:
+        raise PolicyError(
+            f"noise would leave {100 * share:.1f} % of frequent words as they are: at most {100 * MOST_UNCHANGED:.0f} % for a "
+            "release, so a smaller epsilon, or --experiment"
+        )
+    return share
 
 
 def check_run(mechanism: Mechanism, leaving: Leaving, c: int | None = None, *, ledger: bool = False) -> None:
@@ -293,11 +309,6 @@ def _finished(
     leaving: Leaving,
 ) -> Result:  # fmt: skip
     """The public files from the pieces, the debit and the folder's place."""
-    if mechanism.kind == "words" and draft.noted:
-        from publius.mechanisms.word_outcomes import of_frequent_words
-
-        unchanged = of_frequent_words(mechanism.kernel).unchanged  # type: ignore[attr-defined]
-        manifest = msgspec.structs.replace(manifest, unchanged=min(max(unchanged, 0.0), 1.0))
     warned = () if manifest.warning is None else ("warning",)
     with stage("writing"):
         row = write_rows(
