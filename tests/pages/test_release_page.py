@@ -121,10 +121,7 @@ def test_limits_are_rounded_outward(tmp_path):
 
 def test_words_that_noise_replaced_nearly_all_are_said_to_be(tmp_path):
     near, random = (pages(tmp_path / str(share), words_of(unchanged=share), BAG) for share in (0.4, 0.005))
-    for page, said in (
-        (near, "some by others near in meaning"),
-        (random, "noise replaced nearly all by others ("),
-    ):
+    for page, said in ((near, "some by others near in meaning"), (random, "noise replaced nearly all by others (")):
         assert said in page[0]
         assert ("near in meaning" in page[1]) == (page is near)
         assert "Topics stay visible" in page[1]  # whatever is replaced: a bag tells more than its words one by one
@@ -349,5 +346,5 @@ def test_words_promise_no_more_than_the_exponent_of_one_word(tmp_path):
     assert "hardly shows which of two texts it was made from if only one word differs" in protected
     assert "The more words differ, the more it shows." in protected
     assert "The length" not in protected
-    assert "what fills it up can be told" in not_protected
+    assert "one can tell which words were filled in" in not_protected
     assert "may show which of two texts" in side_of(pages(tmp_path / "far", words_of(nearest_pair=31.3), BAG)[0])

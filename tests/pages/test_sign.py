@@ -260,13 +260,13 @@ def test_the_page_to_sign_of_a_summary_shows_its_largest_counts(tmp_path):
         assert "subject 7" not in page
         said = side_of(tmp_path / name)
         assert (
-            "Documents of each subject; 5 of 7 subjects, each named by typical words. Lines and numbers: 95 % limits. At most 1 document of each author counts. Also counted: district ."
+            "Documents of each subject; 5 of 7 subjects, each named by typical words. Lines and numbers: 95 % limits. At most 1 document of each author counts. In the files, also by district ."
             in said
         )
         assert len(said.split()) < 600
     asked = drawn(tmp_path / "asked", summary_of(statements=2, statements_per_author=2), [{"id": "1"}], tables=tables)
     sign(asked, tmp_path / "asked.html")
-    assert "At most 1 document of each author counts, for statements all. Also counted" in side_of(
+    assert "At most 1 document of each author counts, for statements all. In the files, also by" in side_of(
         tmp_path / "asked.html"
     )
     assert "drawn by lot; for statements all." in side_of(tmp_path / "asked.html")

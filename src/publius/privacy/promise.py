@@ -57,8 +57,8 @@ def yardstick(manifest: Any) -> str:
     """How the field calls an epsilon of this size, beside this one; of words, what they hardly protect against."""
     if manifest.__struct_config__.tag == "words":
         return (
-            "Little protection from somebody who has texts of these authors. Epsilon is "
-            f"{rounded_up(manifest.epsilon, 6)} for each word: do not compare it with the epsilon of other releases."
+            f"Little protection from somebody who has texts of these authors. Epsilon ({rounded_up(manifest.epsilon, 6)}) "
+            "counts for each word: do not compare it with the epsilon of other releases."
         )
     here = f"{rounded_up(manifest.epsilon, 6)} per {manifest.unit}"
     if manifest.author is not None and manifest.author.epsilon != manifest.epsilon:
