@@ -635,3 +635,17 @@ def test_no_list_of_values_is_the_file_that_is_released(run, tmp_path, monkeypat
     command, *more = asked
     code, _, err = run(command, "a.txt", "--lines", *more, "--output", "out")
     assert (code, "list of public values" in err, (tmp_path / "out").exists()) == (77, True, False)
+
+
+def test_no_summary_is_compared_with_a_private_file(run, tmp_path):
+    for name in ("before", "after"):
+        lines = (json.dumps({"text": "open", "who": f"{name}{at}"}) + "\n" for at in range(300))
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+    asked = ("--author-field", "who", "--by", "text=open,closed", "--epsilon", 2)
+    assert run("summarize", tmp_path / "before.jsonl", *asked, "--output", tmp_path / "one")[0] == 0
+    for place, expected in (("before.jsonl", 77), ("one", 0)):
+        out = tmp_path / f"with {place}"
+        code, _, err = run(
+            "summarize", tmp_path / "after.jsonl", *asked, "--compare", tmp_path / place, "--output", out
+        )
+        assert (code, out.exists()) == (expected, expected == 0), err

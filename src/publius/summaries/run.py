@@ -22,7 +22,7 @@ from publius.privacy.guarantee import upward
 from publius.privacy.promise import promise, rounded_up
 from publius.releases.draft import Draft
 from publius.releases.manifest import ClassifierFacts, PublicInput, SummaryManifest
-from publius.releases.register import note_files, whole
+from publius.releases.register import note_files, were_released, whole
 from publius.settings import Reading
 from publius.summaries.counting import NEAR
 from publius.summaries.folder import NOISY, fill_folder
@@ -195,6 +195,10 @@ def _public_texts(
     public = open_corpus(path, reading)
     if {*public.digests()} & digests:
         raise PolicyError(f"{shown(path)} is one of the files that are summarized: compare with other texts")
+    if were_released(public.digests()):
+        raise PolicyError(
+            f"{shown(path)} was released here before, so it is no public text: compare with the folder of its summary"
+        )
     author = corpus.plan.author
     public = public.carrying(author_field=author if author in public.columns else OWN, gaps=True)
     beside = Summary(
