@@ -98,6 +98,19 @@ def test_nothing_is_released_with_what_it_taught(run, public, tmp_path):
     assert run("label", public, "--classifier", "first", *out, "--experiment")[0] == 0
 
 
+def test_nothing_is_taught_by_a_released_file(run, public, tmp_path):
+    (tmp_path / "new.csv").write_text("text\nan eagle\n")
+    train = ("models", "train", public, "--label", "topic", "--name")
+    use = ("label", tmp_path / "new.csv", "--classifier", "before", "--output")
+    assert run(*train, "before")[0] == 0
+    assert run(*use, tmp_path / "used")[0] == 0
+    released = ("label", public, "--field", "topic", "--labels", "nature,food", "--output", tmp_path / "out")
+    assert run(*released)[0] == 0
+    for asked in ((*train, "after"), (*use, tmp_path / "again")):
+        code, _, err = run(*asked)
+        assert (code, "was released here" in err) == (77, True)
+
+
 def test_own_words_and_vectors(run, public, tmp_path):
     (tmp_path / "words.txt").write_text("zqx0k\n")
     asked = ("models", "train", public, "--label", "topic", "--name", "own", "--words", tmp_path / "words.txt")

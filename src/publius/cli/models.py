@@ -53,6 +53,7 @@ def train(
     from publius.embeddings.catalogue import new_stored_folder
     from publius.files.progress import stage
     from publius.files.reading import file_sha256
+    from publius.releases.register import check_public
     from publius.text.author_names import author_key
     from publius.text.list_rule import read_words
 
@@ -68,6 +69,7 @@ def train(
 
     def work() -> dict[str, Any]:
         corpus = open_corpus(files, reading, author_field=author_field, fields=[label] if label else [])
+        check_public(corpus.digests(), "this file")
         with stage("reading"):
             documents = [*corpus]
         texts = [each.text for each in documents]

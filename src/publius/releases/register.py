@@ -57,6 +57,12 @@ def were_released(sha256: Collection[str]) -> bool:
     return False
 
 
+def check_public(sha256: Collection[str], what: str) -> None:
+    """`PolicyError` where one of the files was released here: what is learned of it tells of private texts (rule 11)."""
+    if were_released(sha256):
+        raise PolicyError(f"{what} was released here, so its texts are not public: take others")
+
+
 def _salted(salt: bytes, sha256: str) -> str:
     return hashlib.blake2b(sha256.encode(), key=salt, digest_size=8).hexdigest()
 

@@ -34,7 +34,7 @@ from publius.releases.manifest import (
     PublicInput,
     WordManifest,
 )
-from publius.releases.register import note_files
+from publius.releases.register import check_public, note_files
 from publius.releases.rows import Tally, check_kept, csv_table, row_of, tally_of, write_piece, write_rows
 from publius.settings import MOST_UNCHANGED, Leaving, Run
 from publius.text.author_names import author_key
@@ -246,6 +246,8 @@ def _refuse_training_file(digests: Sequence[str], mechanism: Mechanism, leaving:
             "this file is what the classifier or the vectors were made from, or a list of public values: labels of a text "
             "that taught them tell more than epsilon says. Train on public texts, and release other ones"
         )
+    if not leaving.experiment:
+        check_public(mechanism.trained_on, "a file that taught the classifier or the vectors")
 
 
 def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool) -> _People:

@@ -22,7 +22,7 @@ from publius.privacy.guarantee import upward
 from publius.privacy.promise import promise, rounded_up
 from publius.releases.draft import Draft
 from publius.releases.manifest import ClassifierFacts, PublicInput, SummaryManifest
-from publius.releases.register import note_files, were_released, whole
+from publius.releases.register import check_public, note_files, whole
 from publius.settings import Reading
 from publius.summaries.counting import NEAR
 from publius.summaries.folder import NOISY, fill_folder
@@ -149,14 +149,15 @@ def _facts(classifier: Classifier) -> ClassifierFacts:
 
 def _refuse_training_file(summary: Summary, digests: set[str]) -> None:
     """What counts was never learned from the file that is counted (rule 11)."""
-    made_with = LISTED | {each["sha256"] for each in summary.public}
-    for classifier in (summary.classifier, summary.subjects):
-        made_with |= {*getattr(classifier, "trained_on", ())}
-    if made_with & digests:
+    taught = {
+        each for classifier in (summary.classifier, summary.subjects) for each in getattr(classifier, "trained_on", ())
+    }
+    if (LISTED | taught | {each["sha256"] for each in summary.public}) & digests:
         raise PolicyError(
             "this file is what the classifier or the vectors were made from, or a list of public values: its counts would "
             "tell more than epsilon says. Train on public texts, and summarize other ones"
         )
+    check_public(taught, "a file that taught the classifier")
 
 
 # What it is compared with -----------------------------------------------------------------------------------
@@ -195,10 +196,7 @@ def _public_texts(
     public = open_corpus(path, reading)
     if {*public.digests()} & digests:
         raise PolicyError(f"{shown(path)} is one of the files that are summarized: compare with other texts")
-    if were_released(public.digests()):
-        raise PolicyError(
-            f"{shown(path)} was released here before, so it is no public text: compare with the folder of its summary"
-        )
+    check_public(public.digests(), shown(path))
     author = corpus.plan.author
     public = public.carrying(author_field=author if author in public.columns else OWN, gaps=True)
     beside = Summary(
