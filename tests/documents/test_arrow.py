@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 import pyarrow
+import pyarrow.feather
 import pyarrow.parquet
 
 from publius.documents.arrow import as_arrow, documents_in
@@ -71,6 +72,12 @@ def test_a_frame_gives_the_same_documents_as_its_file(tmp_path):
     options = {"author_field": "author", "id_field": "id", "fields": ["day"]}
     assert documents_in(Frame(table), **options) == [*open_corpus(tmp_path / "a.parquet", **options)]
     assert [each.author for each in documents_in(table.drop(["id"]), author_field="id")] == ["\0000", "\0001", "\0002"]
+    pyarrow.feather.write_feather(table.drop(["id"]), tmp_path / "a.feather")
+    assert [each.author for each in open_corpus(tmp_path / "a.feather", author_field="id")] == [
+        "\0000",
+        "\0001",
+        "\0002",
+    ]
     with pytest.raises(DataError, match="No column writer"):
         documents_in(table, author_field="writer")
     with pytest.raises(UsageError, match="Arrow interface"):

@@ -274,6 +274,9 @@ def test_a_duration_that_python_cannot_hold_empties_its_row_alone(tmp_path):
         book.active.cell(place, 2).number_format = "[h]:mm:ss"
     book.save(tmp_path / "a.xlsx")
     assert [each.text for each in open_corpus(tmp_path / "a.xlsx")] == ["a", "", "c"]
+    book.active.cell(3, 2).value = -(10**12)  # its library panics
+    book.save(tmp_path / "b.xlsx")
+    assert [each.text for each in open_corpus(tmp_path / "b.xlsx")] == ["a", "", "c"]
 
 
 def test_a_name_that_is_not_utf_8_is_read(tmp_path):

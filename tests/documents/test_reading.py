@@ -400,3 +400,16 @@ def test_a_pipe_is_read_once_and_as_often_as_needed(tmp_path):
     threading.Thread(target=path.write_text, args=('{"text": "a"}\n{"text": "b"}\n',)).start()
     corpus = open_corpus(path)
     assert [each.text for each in corpus] == [each.text for each in corpus] == ["a", "b"]
+
+
+def test_one_file_of_a_folder_decides_nothing_about_the_others(tmp_path):
+    for folder, texts_of in {"public": "abc", "own": "axy"}.items():
+        (tmp_path / folder).mkdir()
+        for each in texts_of:
+            (tmp_path / folder / f"{each}.txt").write_text(each)
+    public, own = open_corpus(tmp_path / "public").digests(), open_corpus(tmp_path / "own").digests()
+    assert len(public) == len(own) == 1  # of all files together, for each is a document of somebody
+    assert public != own
+    (tmp_path / "own" / "t.csv").write_text("text\na\n")
+    (tmp_path / "t.csv").write_text("text\na\n")
+    assert set(open_corpus(tmp_path / "t.csv").digests()) < set(open_corpus(tmp_path / "own").digests())

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import publius
-from laws.subjects import AUTHORS, BY_NAME, SUBJECTS, FixedDraw, corpus_file, topics, values, words
+from laws.subjects import AUTHORS, BY_NAME, FixedDraw, corpus_file, topics, values, words
 from publius.errors import PolicyError, PubliusError
 from publius.mechanisms.registry import make_kernel
 from publius.noise.randomness import RunKey
@@ -53,19 +53,17 @@ def test_rule_01_laws_in_whole_numbers():
         DiscreteLaplace(0.1)
 
 
-def test_rule_02_a_classifier_sees_one_text_alone():
+@pytest.mark.parametrize("name", BY_NAME)
+def test_rule_02_a_mechanism_sees_one_text_alone(name):
     texts = ["river storm", "", "market cheese bread", "unheard ofword", "river market"]
-    for classifier in (
-        subject.mechanism().classifier
-        for subject in SUBJECTS
-        if subject.name != "ordered words" and not subject.name.startswith("words")
-    ):
-        alone = [int(classifier.answers([text])[0]) for text in texts]
-        assert [int(each) for each in classifier.answers(texts)] == alone
-        assert [int(each) for each in classifier.answers(texts[::-1])] == alone[::-1]
-    one = words().protect(texts, range(5), RunKey(bytes(range(32)))).outcomes
+    mechanism, key = BY_NAME[name].mechanism(), RunKey(bytes(range(32)))
+    together = mechanism.protect(texts, range(5), key).outcomes
+    backwards = mechanism.protect(texts[::-1], [*range(5)][::-1], key).outcomes[::-1]
     for row, text in enumerate(texts):
-        assert words().protect([text], [row], RunKey(bytes(range(32)))).outcomes[0] == one[row]
+        assert mechanism.protect([text], [row], key).outcomes[0] == together[row] == backwards[row]
+    if mechanism.kind == "labels":
+        alone = [int(mechanism.classifier.answers([text])[0]) for text in texts]
+        assert [int(each) for each in mechanism.classifier.answers(texts)] == alone
 
 
 def test_rule_03_values_are_declared_other_exists_and_an_empty_text_is_a_row(tmp_path):

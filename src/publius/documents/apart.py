@@ -230,11 +230,12 @@ def _rows(sheet: Any) -> Iterator[list[Any]]:
     rows, before = sheet.iter_rows(), [""] * (sheet.start or (0, 0))[1]
     while True:
         try:
-            yield before + next(rows)
+            row = next(rows)
         except StopIteration:
             return
-        except Exception:
-            yield [""] * (len(before) + sheet.width)
+        except BaseException:  # a panic of its library is no Exception
+            row = [""] * sheet.width
+        yield before + row
 
 
 READERS: Final[dict[str, Callable[[Path, dict[str, Any]], list[Any]]]] = {

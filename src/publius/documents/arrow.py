@@ -40,7 +40,7 @@ class Arrow(Table):
         with self._opened() as (schema, batches):
             known = {str(name) for name in schema.names}
             tops = [name if name in known else name.partition(".")[0].partition("[")[0] for name in names if name]
-            for batch in batches(list(dict.fromkeys(tops))):
+            for batch in batches([name for name in dict.fromkeys(tops) if name in known]):
                 yield from picked(_records(batch), names)
 
     @contextlib.contextmanager

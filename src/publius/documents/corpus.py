@@ -129,8 +129,11 @@ class Corpus:
         return self.counted
 
     def digests(self) -> tuple[str, ...]:
-        """SHA-256 of each file."""
-        return tuple(map(file_sha256, dict.fromkeys(table.path for table in self.tables)))
+        """SHA-256 of each file; of files of one document each one of all: no author's file decides what is known (rule 5)."""
+        found = {table.path: (file_sha256(table.path), table.alone) for table in self.tables}
+        alone = sorted(sha256 for sha256, single in found.values() if single)
+        many = [sha256 for sha256, single in found.values() if not single]
+        return (*many, *([hashlib.sha256("".join(alone).encode()).hexdigest()] if len(alone) > 1 else alone))
 
     def fingerprint(self, key: bytes) -> str:
         """A keyed digest of the files and of how they are read, by which an interrupted run knows its input again."""

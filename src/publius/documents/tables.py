@@ -38,6 +38,8 @@ class Table(ABC):
 
     encoding: str | None = None
     headed = True
+    alone = False
+    """Whether the file is one document."""
     """Whether its names of columns are public, since no row decides them."""
 
     def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
@@ -109,6 +111,11 @@ class Held(Records):
 @final
 class TextFile(Held):
     """A text, or a text a line."""
+
+    @property
+    def alone(self) -> bool:  # type: ignore[override]
+        """Without ``--lines``."""
+        return not self.reading.lines
 
     def load(self) -> list[dict[str, Any]]:
         """One document; with ``--lines`` one a line."""

@@ -165,10 +165,7 @@ def protect_corpus(
     digests = corpus.digests()
     _refuse_training_file(digests, mechanism, leaving)
     unchanged = _unchanged(mechanism, leaving) if noted and mechanism.kind == "words" else None
-    facts = msgspec.json.encode(
-        [mechanism.facts(), run.format, leaving.ids, leaving.keep, documents_per_author, field, leaving.experiment],
-        enc_hook=str,
-    )
+    facts = msgspec.json.encode([mechanism.facts(), run.format, leaving, documents_per_author, field], enc_hook=str)
 
     def fingerprint(key: bytes) -> str:
         import hashlib
