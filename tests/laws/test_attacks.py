@@ -637,6 +637,15 @@ def test_no_list_of_values_is_the_file_that_is_released(run, tmp_path, monkeypat
     assert (code, "list of public values" in err, (tmp_path / "out").exists()) == (77, True, False)
 
 
+def test_no_list_of_values_is_a_file_that_was_released_here(run, tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text(f"canary {name}\nopen\n")
+    asked = ("--lines", "--field", "text", "--labels")
+    assert run("label", tmp_path / "a.txt", *asked, "open,closed", "--output", tmp_path / "one")[0] == 0
+    code, _, err = run("label", tmp_path / "b.txt", *asked, f"@{tmp_path / 'a.txt'}", "--output", tmp_path / "two")
+    assert (code, "was released here" in err, (tmp_path / "two").exists()) == (77, True, False)
+
+
 def test_no_summary_is_compared_with_a_private_file(run, tmp_path):
     for name in ("before", "after"):
         lines = (json.dumps({"text": "open", "who": f"{name}{at}"}) + "\n" for at in range(300))

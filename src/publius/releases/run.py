@@ -244,7 +244,7 @@ def _refuse_training_file(digests: Sequence[str], mechanism: Mechanism, leaving:
             "that taught them tell more than epsilon says. Train on public texts, and release other ones"
         )
     if not leaving.experiment:
-        check_public(mechanism.trained_on, "a file that taught the classifier or the vectors")
+        check_public({*LISTED, *mechanism.trained_on}, "a list of values, or a file that taught what is used here,")
 
 
 def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool) -> _People:

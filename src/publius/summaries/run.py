@@ -157,7 +157,7 @@ def _refuse_training_file(summary: Summary, digests: set[str]) -> None:
             "this file is what the classifier or the vectors were made from, or a list of public values: its counts would "
             "tell more than epsilon says. Train on public texts, and summarize other ones"
         )
-    check_public(taught, "a file that taught the classifier")
+    check_public(LISTED | taught, "a list of values, or a file that taught what is used here,")
 
 
 # What it is compared with -----------------------------------------------------------------------------------
