@@ -68,7 +68,8 @@ def help_of(name: str, app: App) -> str:
         return "\n".join([f"Usage: publius {name} COMMAND\n", f"{app.help}\n", *rows])
     arguments = app.assemble_argument_collection(parse_docstring=True)
     placed = [each for each in arguments if each.index is not None]
-    options = [each for each in arguments if each.index is None and each.show]
+    shown = [each for each in arguments if each.index is None and each.show]
+    options = [each for at, each in enumerate(shown) if each.name not in {before.name for before in shown[:at]}]
     usage = ["publius", name]
     for each in placed:
         word = name_of(each) + "..." * each.is_var_positional()
