@@ -7,6 +7,7 @@ A room with pages of its own keeps a folder ``templates`` whose files begin with
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import math
 import re
@@ -15,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from publius.embeddings.catalogue import home
 from publius.files import AnyPath, write_file
 from publius.pages.shown import at, columns, cut, decades, ticks
 from publius.privacy.promise import between, number, outward, percent, rounded_up
@@ -63,7 +65,7 @@ def render(template: str | Path, facts: Mapping[str, Any]) -> str:
     """The page that ``template`` makes of ``facts``: a name in this room, or the path of another room's template."""
     place = Path(template)
     folder = place.parent if place.is_absolute() else TEMPLATES
-    return _environment(folder).get_template(place.name).render(facts)
+    return _environment(folder, _compiled()).get_template(place.name).render(facts)
 
 
 def stripped(value: Any) -> Any:
@@ -71,14 +73,24 @@ def stripped(value: Any) -> Any:
     return type(value)(_CONTROLS.sub("", value)) if isinstance(value, str) else value
 
 
+def _compiled() -> Path | None:
+    """Where templates stay compiled: that takes longer than a release of one text. None where nothing can be kept."""
+    place = home() / "templates"
+    with contextlib.suppress(OSError):
+        place.mkdir(0o700, parents=True, exist_ok=True)
+        return place
+    return None
+
+
 @cache
-def _environment(folder: Path) -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+def _environment(folder: Path, compiled: Path | None) -> Environment:
+    from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, select_autoescape
     from markupsafe import Markup
 
     style = (TEMPLATES / "style.css").read_text()
     made = Environment(
         loader=FileSystemLoader([folder, TEMPLATES]), undefined=StrictUndefined, finalize=stripped,
+        bytecode_cache=None if compiled is None else FileSystemBytecodeCache(str(compiled)),
         autoescape=select_autoescape(disabled_extensions=("txt",), default=True, default_for_string=True),
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
