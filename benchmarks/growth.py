@@ -53,7 +53,7 @@ def _draw(found: dict[str, list[tuple[int, float, int]]], place: Path) -> None:
         memory.semilogx(sizes, [peak / 2**20 for _, _, peak in rows], marker="o")
     time.set(xlabel="documents", ylabel="processor seconds")
     memory.set(xlabel="documents", ylabel="peak memory, MB", ylim=(0, None))
-    time.legend()
+    figure.legend(*time.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     figure.savefig(place)
 
 

@@ -232,7 +232,7 @@ def test_labels_need_no_attack(tmp_path):
     release = drawn(tmp_path / "labels", *[MADE["3 labels"][0]], [MADE["3 labels"][1]])
     sign(release, tmp_path / "sign.html")
     assert (
-        "No attack was run: it is proven that none picks the right one of 2 texts more than 99.34 % of the time."
+        "No attack was run. It is proven that no attack can pick the right one of 2 texts more than 99.34 % of the time."
         in side_of(tmp_path / "sign.html")
     )
 

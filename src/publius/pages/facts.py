@@ -132,9 +132,7 @@ def _of_summary(manifest: Any) -> dict[str, Any]:
         "counts": [],
         "shares": shares_of(manifest),
         "of": "subjects",
-        "meter": [
-            {"label": "One of 2 texts of an author", "guess": 0.5, "most": posterior_at_most(manifest.epsilon, 2)}
-        ],
+        "meter": [{"label": "One of 2 texts", "guess": 0.5, "most": posterior_at_most(manifest.epsilon, 2)}],
     }
 
 
