@@ -4,9 +4,18 @@ import numpy as np
 import pytest
 
 from publius.errors import UsageError
+from publius.mechanisms import word_outcomes
+from publius.mechanisms.kernels.laplace import NoisyWords
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.registry import make_kernel
-from publius.mechanisms.word_outcomes import distortion, epsilon_for, frequent_words, outcomes, setting
+from publius.mechanisms.word_outcomes import (
+    distortion,
+    epsilon_for,
+    frequent_words,
+    of_frequent_words,
+    outcomes,
+    setting,
+)
 from publius.noise.randomness import seeded_rng
 
 
@@ -56,3 +65,32 @@ def test_a_setting_from_public_words_alone(embeddings):
     assert found["nearest_pair"] == pytest.approx(2 * distance, rel=1e-6)
     assert 0 < found["unchanged"] < 1
     assert found["utility"]["probability"] >= 0.5
+
+
+class Foreign(NoisyWords):
+    """A mechanism from outside: its code may change between two releases."""
+
+    name = "foreign"
+
+
+def test_what_becomes_of_frequent_words_is_kept(embeddings, monkeypatch):
+    made = []
+    monkeypatch.setattr(word_outcomes, "distortion", lambda *a, **k: made.append(0) or distortion(*a, **k))
+
+    def found(name="laplace", epsilon=2.0, vectors=embeddings, **chosen):
+        before, kernel = len(made), make_kernel(name, vectors, epsilon=epsilon, parameters=chosen)
+        return of_frequent_words(kernel), len(made) - before
+
+    first, again = found(), found()
+    assert again == (first[0], 0)
+    assert first[1] == 1
+    other = embeddings.from_arrays(embeddings.vocabulary, embeddings.vectors * 0.5, name="other")
+    for changed in ({"epsilon": 2.5}, {"vectors": other}, {"name": "vickrey"}, {"name": "vickrey", "share": 0.4}):
+        assert found(**changed)[1] == 1, changed
+
+
+def test_of_a_mechanism_from_outside_nothing_is_kept(embeddings, home):
+    of_frequent_words(Foreign(embeddings, epsilon=2.0))
+    assert not (home / "certificates").exists()
+    of_frequent_words(make_kernel("laplace", embeddings, epsilon=2.0))
+    assert len([*(home / "certificates").iterdir()]) == 1
