@@ -15,7 +15,7 @@ SafePolicy = Literal["unk", "drop", "reject"]
 UnknownPolicy = Literal["unk", "drop", "reject", "keep"]
 Between = Literal["none", "stop-words", "punctuation", "all"]
 """Text left unprotected between the words of ordered text."""
-Quotes = Literal["standard", "none"]
+Quotes = Literal["standard", "none", "backslash"]
 Format = Literal["jsonl", "csv", "parquet"]
 Engine = Literal["local", "spark"]
 
@@ -51,7 +51,7 @@ class Reading:
     encoding: str | None = None
     """Of a whole file. Default: UTF-8 or cp1252, by row."""
     quotes: Quotes = "standard"
-    """Default: standard (RFC 4180). none: a line is a row."""
+    """Default: standard (RFC 4180). none, or backslash."""
     sheet: tuple[str, ...] = ()
     """Sheet of a workbook; repeatable."""
     header_row: int | str | None = None

@@ -121,9 +121,12 @@ def test_quoted_fields_that_hold_rows(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('author,text\na1,"a stray\na2,another row\na3,and one"\na4,b\n')
     notes = told(path)
-    assert the(notes, "quoted fields that hold lines") == (1, "data row 1")
+    assert the(notes, "fields that hold lines") == (1, "data row 1")
     path.write_text('author,text\na1,"a letter\n\nwith lines, of two, or more"\na4,b\n')
-    assert not [what for what in told(path) if what.startswith("quoted fields")]
+    assert not [what for what in told(path) if what.startswith("fields that hold")]
+    path.write_text("author,text\na1,x\\\na2,y\n")
+    assert the(told(path), "fields that hold lines") == (1, "data row 1")
+    assert not [what for what in told(path, reading=Reading(quotes="none")) if what.startswith("fields that hold")]
 
 
 def test_a_column_that_is_not_told_is_looked_at_and_said(table, tmp_path):

@@ -62,6 +62,16 @@ def test_without_quotation_marks_each_line_is_a_row(file):
         texts(file("id,text\n1\n"), Reading(quotes="none"))
 
 
+def test_marks_after_a_backslash_are_read_where_they_are_said_to_be(file):
+    """As the CSV of Spark, Hive and MySQL has them."""
+    some = 'text,who\nopen,A\n"he said \\"hi\\", left","B"\n"x\\",EVIL\nclosed,Victim\ny",C\n'
+    corpus = open_corpus(file(some), Reading(quotes="backslash"), author_field="who")
+    read = [("open", "A"), ('he said "hi", left', "B"), ('x",EVIL\nclosed,Victim\ny', "C")]
+    assert [(each.text, each.author) for each in corpus] == read
+    with pytest.raises(DataError, match=r"row 3: .*--quotes backslash"):
+        texts(file(some))
+
+
 def test_an_encoding_is_each_rows_own(file):
     rows = ["text,id", "Größe,1", "café,2", "\x81 „so“,3"]
     path = file(b"\n".join([rows[0].encode(), rows[1].encode(), rows[2].encode("cp1252"), b"\x81 \x84so\x93,3"]))
@@ -211,7 +221,10 @@ def test_an_object_with_a_text_is_one_document_whatever_lists_it_has(file):
     assert texts(path, reading=Reading(text_field="body")) == ["a"]
     path = file('{"answers": [{"a": "x"}, {"a": "y"}]}', "b.json")
     assert texts(path, reading=Reading(text_field="answers[].a")) == ["x\n\ny"]
-    assert texts(file('{"rows": [{"text": "a"}, {"text": "b"}]}', "c.json")) == ["a", "b"]
+    assert texts(file('{"rows": [{"text": "a"}, {"text": "b"}], "by": [{"name": "x"}]}', "c.json")) == ["a", "b"]
+    with pytest.raises(DataError, match="Use --text-field review"):
+        texts(file('{"rows": [{"review": "a", "n": 1}, {"review": "b", "n": 1}]}', "d.json"))
+    assert texts(path.with_name("d.json"), reading=Reading(text_field="review")) == ["a", "b"]
 
 
 # JSON -----------------------------------------------------------------------------------------------------
@@ -303,10 +316,14 @@ def test_a_folder_of_texts_and_their_names_as_ids_where_asked(tmp_path):
     ],
 )
 def test_a_kind_that_is_not_read_says_what_to_save_it_as(file, name, way_out):
-    with pytest.raises(DataError, match=rf"save (it|them) as .*{way_out}"):
+    with pytest.raises(DataError, match=f"save it as .*{way_out}"):
         texts(file(b"\xd0\xcf\x11\xe0", name))
-    with pytest.raises(DataError, match="save them as"):
+    with pytest.raises(DataError, match=rf"save \.\w+ as .*{way_out}"):
         texts(file(b"", name).parent)
+    file("a", "b.txt")
+    corpus = open_corpus(file(b"", name).parent)
+    assert [each.text for each in corpus] == ["a"]
+    assert [(each.count, way_out in each.what) for each in corpus.notes()] == [(1, True)]
 
 
 def test_what_is_not_there_or_empty(tmp_path, file):

@@ -257,6 +257,14 @@ def test_no_file_of_a_folder_lacks_what_the_others_have(tmp_path, odd):
     assert ("files without any document", 3) in [(each.what, each.count) for each in corpus.notes()]
 
 
+@pytest.mark.parametrize(("field", "listed"), [("text", "name"), ("body", "name"), ("body", "text")])
+def test_no_list_in_a_file_of_a_folder_is_several_documents(tmp_path, field, listed):
+    for name, data in (("a", {field: "open", "who": "A"}), ("b", {"who": "B", "more": [{listed: "x"}, {listed: "y"}]})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(data))
+    corpus = open_corpus(tmp_path, Reading(text_field=field), author_field="who")
+    assert [(each.text, each.author) for each in corpus] == [("open", "A"), ("", "B")]
+
+
 @pytest.mark.parametrize("data", [b"\x1f\x8b no gzip", b"x" * 80_000_000])
 def test_no_file_of_a_folder_refuses_the_others(tmp_path, data):
     (tmp_path / "a.txt").write_bytes(data)
@@ -345,7 +353,7 @@ def test_nothing_says_a_smaller_epsilon(tmp_path):
         said = page.read_text()
         assert "17.0005" in said or page.suffix == ".json"
         assert not re.findall(
-            r"(?:epsilon|Here it is|document,|earlier summary)[^.<]{0,40}\b(?:17|51)(?:\.00(?:04|1|12))?(?![\d.]*\d)",
+            r"(?:epsilon|Here epsilon is|document,|earlier summary)[^.<]{0,40}\b(?:17|51)(?:\.00(?:04|1|12))?(?![\d.]*\d)",
             said,
         )
 

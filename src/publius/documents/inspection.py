@@ -113,8 +113,8 @@ class _Seen:
 
     def __init__(self, corpus: Corpus, by: Mapping[str, Callable[[object], bool]], *, authored: bool) -> None:
         self.text, self.by, self.authored = corpus.plan.text, by, authored
-        tables = [table for table in corpus.tables if isinstance(table, Separated) and len(table.columns) > 1]
-        self.marks = {(table.delimiter, len(table.columns) - 1) for table in tables}
+        tables = [each for each in corpus.tables if isinstance(each, Separated) and each.reading.quotes == "standard"]
+        self.marks = {(table.delimiter, len(table.columns) - 1) for table in tables if len(table.columns) > 1}
         self.documents = self.empty = self.placeholders = 0
         self.texts, self.languages, self.nobody = Counter[bytes](), Counter[str](), Counter[str]()
         self.authors: dict[str, list[int]] = defaultdict(list)
@@ -146,9 +146,9 @@ class _Seen:
             self.heads.append(words)
 
     def _holds_rows(self, cell: str) -> bool:
-        """Whether it has lines which would be rows: a stray mark may have taken them in."""
+        """Whether it has lines which would be rows, or ends in a backslash: a stray mark took them in, or ended it."""
         below = cell.splitlines()[1:] if "\n" in cell else []
-        return any(line.count(delimiter) == times for line in below for delimiter, times in self.marks)
+        return cell.endswith("\\") or any(line.count(each) == times for line in below for each, times in self.marks)
 
     def _is_words(self, name: str, value: str, raw: object) -> bool:
         """Note a value; whether it is a short one, and neither a number nor a date."""
@@ -203,9 +203,9 @@ class _Seen:
                 what = "ways to write a date: groups are compared as they are written"
                 yield what, len(dates), f"{name}: {_listed(dates)}"
             yield "rows that --by would call other", each.other.total(), f"{name}: {_listed(each.other)}"
-        what = "quoted fields that hold lines which look like rows: a stray quotation mark?"
+        what = "fields that hold lines which look like rows, or end in a backslash: other quotation marks?"
         where = f"data row {self.holding[0]}" if self.holding else ""
-        yield f"{what} (--quotes none reads each line)", len(self.holding), where
+        yield f"{what} (--quotes none reads each line, --quotes backslash another escape)", len(self.holding), where
 
 
 def _listed(counts: Counter[str]) -> str:

@@ -61,7 +61,7 @@ class JsonLines(Records):
 
 @final
 class Json(Held):
-    """A list of objects or of strings, also as the one list of an object without a text; or one object alone."""
+    """A list of objects or of strings, also as the list of an object that has its texts; or one object alone."""
 
     headed = False
 
@@ -76,14 +76,19 @@ class Json(Held):
             value = _value(text, self.tally, self.name, "write a list of objects")
         except RecursionError:
             raise DataError(f"{self.name} is nested too deeply: write JSON lines, flat objects.") from None
-        if isinstance(value, dict):
+        if isinstance(value, dict):  # whatever else its author lists in it, it is one document (rule 5)
+            text = re.split(r"[.\[]", self.reading.text_field or "text", maxsplit=1)[0]
             lists = [each for each in value.values() if isinstance(each, list)]
-            lists = [each for each in lists if any(isinstance(item, dict) for item in each)]
-            named = re.split(r"[.\[]", self.reading.text_field or "text", maxsplit=1)[0]
-            value = lists[0] if len(lists) == 1 and named not in value else [value]
+            tables = [each for each in lists if any(isinstance(item, dict) and text in item for item in each)]
+            self.alone = len(tables) != 1 or text in value
+            value = [value] if self.alone else tables[0]
         if not isinstance(value, list):
             raise DataError(f"{self.name} holds no list: write a list of objects, or JSON lines.")
         return [each if isinstance(each, dict) else Bare(text=each) for each in value]
+
+    def longest(self) -> str | None:
+        """By the name that makes the list in an object a table."""
+        return (super().longest() or "").rpartition("[].")[2] or None
 
 
 def _value(text: str, tally: Tally, name: str, way_out: str) -> Any:

@@ -20,13 +20,17 @@ from publius.files.reading import open_binary
 from publius.settings import Reading
 
 _RETURN: Final = "\ud800"  # in the place of a carriage return within a field; no text decodes to it
+_STYLES: Final[dict[str, dict[str, Any]]] = {
+    "standard": {}, "backslash": {"doublequote": False, "escapechar": "\\"},
+    "none": {"quoting": csv.QUOTE_NONE, "quotechar": None},
+}  # fmt: skip
 _NO_TEXT: Final = "\ud801"
 _ODD: Final = re.compile(f"[\0{_RETURN}\udc80-\udcff]")
 
 
 @final
 class Separated(Table):
-    """RFC 4180 with the delimiter that its header has most; with ``--quotes none`` each line is a row."""
+    """RFC 4180 with the delimiter that its header has most, or as ``--quotes`` says; with none each line is a row."""
 
     def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
         super().__init__(path, name, reading, kind)
@@ -87,9 +91,7 @@ class Separated(Table):
     def _lines(self) -> Iterator[list[str]]:
         """Every record of the file; of a line without anything none."""
         self.tally = Tally()
-        style: dict[str, Any] = {"delimiter": self.delimiter, "strict": True}
-        if self.reading.quotes == "none":
-            style = {"delimiter": self.delimiter, "quoting": csv.QUOTE_NONE, "quotechar": None}
+        style = _STYLES[self.reading.quotes]
         errors = "replace" if self.encoding else "surrogateescape"
         read = 0
         with open_binary(self.path, bounded=False) as raw:
@@ -97,7 +99,7 @@ class Separated(Table):
             if self._ends:
                 lines = map(_with_returns_within, lines)
             try:
-                for row in csv.reader(lines, **style):
+                for row in csv.reader(lines, delimiter=self.delimiter, strict=True, **style):
                     whole = "".join(row)
                     odd = ("\0" in whole or not whole.isascii()) and _ODD.search(whole)
                     yield self._mended(row) if odd else row
@@ -107,7 +109,7 @@ class Separated(Table):
                 what = "a field is never closed" if ends else "text after a closing quotation mark"
                 raise DataError(
                     f"{self.name}, row {read + 1}: {what}. Write it again with marks inside fields doubled, or say "
-                    "--quotes none if it is written without quotation marks."
+                    "--quotes none if it is written without quotation marks, --quotes backslash if one stands before them."
                 ) from None
 
     def _mended(self, row: list[str]) -> list[str]:

@@ -102,7 +102,7 @@ class Source:
 
     def _in_folder(self, folder: Path, *, subfolders: bool) -> list[File]:
         found: list[File] = []
-        left = deeper = 0
+        left, deeper = list[str](), 0
         with os_errors("look into", folder):
             paths = sorted(folder.rglob("*") if subfolders else folder.iterdir())
         for path in paths:
@@ -113,17 +113,18 @@ class Source:
                 deeper += not subfolders
             elif suffix in _KINDS and path.is_file():
                 found.append(File(path, shown(path), kind_of(path, path.name)))
-            elif suffix in _NOT_READ:
-                raise DataError(f"{shown(folder)} holds files {suffix}: save them as {_NOT_READ[suffix]}.")
             else:
-                left += 1
+                left.append(suffix)
+        ways = "".join(f"; save {each} as {_NOT_READ[each]}" for each in sorted({*left} & _NOT_READ.keys()))
         if left:
-            self.told["files of no kind that is read, left out"] = (left, shown(folder))
+            self.told[f"files of no kind that is read, left out{ways}"] = (len(left), shown(folder))
         if deeper:
             self.told["folders within the folder, left out without --subfolders"] = (deeper, shown(folder))
         if not found:
             below = " The folders in it are read with --subfolders." if deeper else ""
-            raise DataError(f"{shown(folder)} holds no file that is read, such as .txt, .docx, .pdf or .csv.{below}")
+            raise DataError(
+                f"{shown(folder)} holds no file that is read, such as .txt, .docx, .pdf or .csv{ways}.{below}"
+            )
         return found
 
     def _spooled(self, stream: IO[bytes], name: str, reading: Reading) -> File:

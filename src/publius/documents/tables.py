@@ -38,9 +38,9 @@ class Table(ABC):
 
     encoding: str | None = None
     headed = True
+    """Whether its names of columns are public, since no row decides them."""
     alone = False
     """Whether the file is one document."""
-    """Whether its names of columns are public, since no row decides them."""
 
     def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
         """``name`` is what messages call it."""
