@@ -121,10 +121,13 @@ def test_limits_are_rounded_outward(tmp_path):
 
 def test_words_that_noise_replaced_nearly_all_are_said_to_be(tmp_path):
     near, random = (pages(tmp_path / str(share), words_of(unchanged=share), BAG) for share in (0.4, 0.005))
-    for page, said in ((near, "some by others near in meaning"), (random, "noise replaced nearly all by others (")):
+    for page, said in (
+        (near, "some of them by other words with a similar meaning"),
+        (random, "Noise replaced nearly all of them by other words."),
+    ):
         assert said in page[0]
-        assert ("near in meaning" in page[1]) == (page is near)
-        assert "Topics stay visible" in page[1]  # whatever is replaced: a bag tells more than its words one by one
+        assert ("similar meaning" in page[1]) == (page is near)
+        assert "Topics can be seen" in page[1]  # whatever is replaced: a bag tells more than its words one by one
     assert "0.5 %" in side_of(random[0])
     assert "0.5 %" in random[1]
 
@@ -164,12 +167,12 @@ def test_the_picture_of_accuracy_has_the_released_share_and_names_best_and_worst
 
 
 def test_without_an_author_column_the_page_says_what_five_documents_mean(tmp_path):
-    assert "for 5 documents epsilon is 25" in side_of(pages(tmp_path, *MADE["3 labels"])[0])
+    assert "For 5 documents, epsilon is 25" in side_of(pages(tmp_path, *MADE["3 labels"])[0])
     five = labels_of(3, author=AuthorFacts(documents=5, epsilon=25.0))
     side = side_of(pages(tmp_path, five, None)[0])
     assert "at most 5 documents leave" in side
-    assert "Authors of 5 documents: epsilon 25" in side
-    assert "Here it is 5 per document, 25 per author: it may protect little." in side
+    assert "Authors of 5 documents: epsilon is 25" in side
+    assert "Here epsilon is 5 per document, 25 per author: it may be weak." in side
 
 
 @given(st.floats(0.01, 20), st.integers(2, 400), st.integers(2, 2000))
@@ -184,12 +187,12 @@ def test_what_epsilon_means_by_brute_force(epsilon, labels, candidates):
 
 def test_meaning_in_one_line_of_each_kind():
     assert meaning(labels_of(21)) == (
-        "Noise changes 12 % of labels (about 147 of 1,234). Somebody with two texts and a row made from one of them "
-        "picks the right one at most 99.34 % of the time (a guess: 50 %)."
+        "Noise changes 12 % of labels (about 147 of 1,234). Somebody who has two texts can tell which of them "
+        "a row was made from at most 99.34 % of the time (by guessing: 50 %)."
     )
-    assert meaning(summary_of()).endswith("they pick the right one at most 74 % of the time (a guess: 50 %).")
+    assert meaning(summary_of()).endswith("an author's text out of two at most 74 % of the time (by guessing: 50 %).")
     assert meaning(words_of()).endswith(
-        "For two texts that differ in one word it is at most 2.31 for close words (nurse, doctor) and 61.7 for other "
+        "If two texts differ in one word, the exponent is at most 2.31 for similar words (nurse, doctor) and 61.7 for other "
         "words (nurse, river)."
     )
     assert "400 times the distance of the two" in meaning(words_of(nearest_pair=None, typical_pair=None))
@@ -233,13 +236,13 @@ def test_commands_repeat_the_settings():
 
 def test_words_show_exponents_between_zones_and_how_often_a_word_stays(tmp_path):
     page = pages(tmp_path, words_of(unchanged=0.63), None)[0]
-    assert "1 of 40 words (close words (nurse, doctor)):" in page
+    assert "1 of 40 words (similar words (nurse, doctor)):" in page
     assert "all 40 words (other words (nurse, river)): 2,470" in page  # 2,468, up, as in the text
     assert 'class="zone zd"' in page
     assert 'class="zone zb"' in page
     assert "unchanged: 63 %." in page
     assert "Not computed for this release" in side_of(pages(tmp_path, words_of(), None)[0])
-    assert "other texts by them: how many was not measured" in side_of(page)
+    assert "other texts by them. How many was not measured" in side_of(page)
 
 
 def test_a_declared_value_is_nobody_s_answer(tmp_path):
@@ -250,15 +253,15 @@ def test_a_declared_value_is_nobody_s_answer(tmp_path):
 def test_accuracy_is_said_before_and_after_noise(tmp_path):
     page, read_me = pages(tmp_path, *MADE["21 labels"])
     said = re.search(
-        r"75 % got the right label before noise \(upright mark\) and 66 % after it \(bar; 95 % interval: (\d+) % to (\d+) %\)",
+        r"75 % got the right label before noise \(mark\), 66 % after noise \(bar\)\. 95 % interval: (\d+) % to (\d+) %",
         side_of(page),
     )
     assert int(said[1]) < 66 < int(said[2])
     assert "The classifier was right for 75 % of public texts" in read_me
-    assert "The classifier itself was wrong for 25 % of public texts (of &ldquo;" in side_of(page)
+    assert "Even before noise, 25 % of public texts got a wrong label (" in side_of(page)
     accuracy = msgspec.structs.replace(labels_of(3).classifier.accuracy, by_label={"subject 0": 0.9, "subject 1": 0.6})
     facts = msgspec.structs.replace(labels_of(3).classifier, accuracy=accuracy)
-    assert "Other&rdquo; is not measured" in side_of(pages(tmp_path, labels_of(3, classifier=facts), None)[0])
+    assert "Other&rdquo; was not measured" in side_of(pages(tmp_path, labels_of(3, classifier=facts), None)[0])
 
 
 def test_accuracy_by_label_is_said_as_what_it_is(tmp_path):
@@ -269,7 +272,7 @@ def test_accuracy_by_label_is_said_as_what_it_is(tmp_path):
         label_kept(5.0, 21),
     )
     after = percent(share * kept + (1 - share) * (1 - kept) / 20)
-    said = f"Of texts that are &ldquo;{name}&rdquo;, {after} get that label. Of texts with that label, nobody measured how many are right."
+    said = f"Of &ldquo;{name}&rdquo; texts, {after} get that label. The reverse was not measured: how many texts with that label really are &ldquo;{name}&rdquo;."
     assert said in side_of(page)
     assert "so many are labelled X" in page
 
@@ -279,15 +282,15 @@ def test_what_a_second_release_adds_is_a_number(tmp_path, name, of, times):
     page, read_me = pages(tmp_path, *MADE[name])
     first, second = (percent(1 / (1 + (of - 1) * math.exp(-epsilon)), up=True) for epsilon in (times, 2 * times))
     said = (
-        f"{'texts' if of > 3 else 'values'} is found at most {first} of the time with one release, {second} with two."
+        f"{'texts' if of > 3 else 'values'} finds it at most {first} of the time with one release, {second} with two."
     )
-    assert f"The right one of {of:,} {said}" in side_of(page)
-    assert f"The right one of {of:,} {said}" in read_me
+    assert f"the right one of {of:,} {said}" in side_of(page)
+    assert "another release, its epsilon is added" in read_me
 
 
 def test_a_second_release_of_words_doubles_the_exponent(tmp_path):
     page = pages(tmp_path, *MADE["words"])[0]
-    assert "The exponent for close words (nurse, doctor) is at most 2.31 with one release, 4.62 with two." in side_of(
+    assert "The exponent for similar words (nurse, doctor) is at most 2.31 with one release, 4.62 with two." in side_of(
         page
     )
     assert "with two." not in pages(tmp_path, *MADE["python"])[0]
@@ -343,8 +346,8 @@ def test_a_release_of_no_rows_has_its_pages(tmp_path):
 def test_words_promise_no_more_than_the_exponent_of_one_word(tmp_path):
     side = side_of(pages(tmp_path / "near", words_of(nearest_pair=0.5), BAG)[0])
     protected, not_protected = side.split("Who is protected")[1].split("Who is not")
-    assert "hardly shows which of two texts it was made from if only one word differs" in protected
-    assert "The more words differ, the more it shows." in protected
+    assert "in one word, and the two words are close, a row hardly shows which text it was made from" in protected
+    assert "If they differ in more words, it shows more." in protected
     assert "The length" not in protected
-    assert "one can tell which words were filled in" in not_protected
-    assert "may show which of two texts" in side_of(pages(tmp_path / "far", words_of(nearest_pair=31.3), BAG)[0])
+    assert "One can see which words were added" in not_protected
+    assert "a row may show which text it was made from" in side_of(pages(tmp_path / "far", words_of(nearest_pair=31.3), BAG)[0])

@@ -115,8 +115,8 @@ def test_the_curators_page_and_the_recipients(tmp_path, values, private):
     assert "Counted" not in public.read_text()
     assert "fewer than five" not in public.read_text()
     assert "Signature" not in theirs
-    assert "for 8 documents epsilon is 56 in all" in mine  # of the author with most, whom recipients are not told of
-    assert "for 5 documents epsilon is 35 in all" in theirs
+    assert "For 8 documents, epsilon is 56 in all" in mine  # of the author with most, whom recipients are not told of
+    assert "For 5 documents, epsilon is 35 in all" in theirs
     assert "2027-12-01" not in theirs
     assert "a@example.org" in theirs
     for page in (curator, public):
@@ -162,16 +162,16 @@ def test_who_was_identified_stands_on_both_pages(tmp_path, words):
             in text
         )
         assert "99 %" not in text.split("Who was identified")[1].split("</figure>")[0]
-        assert "picked out of 50" in side_of(page)
+        assert "right one of 50 authors" in side_of(page)
         assert len(side_of(page).split()) < 600
-    assert "Nothing was measured" not in side_of(curator)
+    assert "This was not measured" not in side_of(curator)
     assert "Check: publius verify FOLDER PAGE" in side_of(public)
     assert "Files: bags.jsonl, manifest.json, README.txt, release.html." in side_of(public)
     assert side_of(public).startswith("For recipients")
     assert side_of(curator).startswith("For the curator: read, complete, sign")
     curator.unlink()
     sign(words, curator)
-    assert "Nothing was measured" in side_of(curator)
+    assert "This was not measured" in side_of(curator)
 
 
 @pytest.mark.parametrize(
@@ -216,15 +216,13 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
         words, page, evaluation=evaluation(tmp_path / "found", attackers=attacks), recipient="a lab", purpose="teaching"
     )
     said = page.read_text()
-    assert "how often the author was picked out of 3 or 50" in side_of(page)
+    assert "how often a program picked the right one of 3 or 50 authors" in side_of(page)
     assert [f"{name} ({knows}):" in said for name, knows in (
-        ("worst-case", "knows the originals, of 50"), ("worst-case", "knows the originals, topics, of 3"),
-        ("words", "knows other texts, topics, of 3"), ("words", "knows other texts, of 50"),
-        ("letters", "knows other texts, topics, of 3"),
+        ("worst-case, 50 authors", "knows the originals"), ("worst-case, 3 authors", "knows the originals and topics"),
+        ("words, 3 authors", "knows other texts and topics"), ("words, 50 authors", "knows other texts"),
+        ("letters, 3 authors", "knows other texts and topics"),
     )] == [True, False, True, True, True]  # fmt: skip
-    assert "other texts by them and knows the topic: in a test with public texts, 72 % were recognised." in side_of(
-        page
-    )
+    assert "other texts by them and knows the topic. In the test, 72 % were recognised." in side_of(page)
     assert "I release these files to a lab for this purpose: teaching ." in side_of(page)
 
 
@@ -232,7 +230,7 @@ def test_labels_need_no_attack(tmp_path):
     release = drawn(tmp_path / "labels", *[MADE["3 labels"][0]], [MADE["3 labels"][1]])
     sign(release, tmp_path / "sign.html")
     assert (
-        "No attack was run. It is proven that no attack can pick the right one of 2 texts more than 99.34 % of the time."
+        "No attack was run. It is proven that, whatever the method, nobody picks the right one of 2 texts more than 99.34 % of the time."
         in side_of(tmp_path / "sign.html")
     )
 
@@ -243,7 +241,7 @@ def test_a_summary_is_signed_and_verified(tmp_path):
     said = side_of(tmp_path / "sign.html")
     assert "2,000 authors" in said
     assert "Noise hides every count: none is listed." in said
-    assert "The right one of 2 texts is found at most 74 % of the time with one release, 89 % with two." in said
+    assert "the right one of 2 texts finds it at most 74 % of the time with one release, 89 % with two." in said
     assert verify(release, tmp_path / "sign.html").page is True
 
 
@@ -260,16 +258,14 @@ def test_the_page_to_sign_of_a_summary_shows_its_largest_counts(tmp_path):
         assert "subject 7" not in page
         said = side_of(tmp_path / name)
         assert (
-            "Documents of each subject; 5 of 7 subjects, each named by typical words. Lines and numbers: 95 % limits. At most 1 document of each author counts. In the files, also by district ."
+            "How many documents each subject has. Typical words name a subject. Lines and numbers are 95 % limits. Shown: 5 of 7 subjects. The files also count by district ."
             in said
         )
         assert len(said.split()) < 600
     asked = drawn(tmp_path / "asked", summary_of(statements=2, statements_per_author=2), [{"id": "1"}], tables=tables)
     sign(asked, tmp_path / "asked.html")
-    assert "At most 1 document of each author counts, for statements all. In the files, also by" in side_of(
-        tmp_path / "asked.html"
-    )
-    assert "drawn by lot; for statements all." in side_of(tmp_path / "asked.html")
+    assert "The files also count by" in side_of(tmp_path / "asked.html")
+    assert "drawn by lot; for statements, all documents." in side_of(tmp_path / "asked.html")
 
 
 def test_what_is_typed_is_escaped(tmp_path, words):

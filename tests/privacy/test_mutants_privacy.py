@@ -12,9 +12,9 @@ BASE = {"publius_version": "1.0.0", "private": True, "promise": ""}
 
 @pytest.mark.parametrize(
     ("author", "said"),
-    [(None, "it is 2.5 per document: in between."),
-     (AuthorFacts(documents=1, epsilon=2.5), "it is 2.5 per document: in between."),
-     (AuthorFacts(documents=2, epsilon=5.0), "it is 2.5 per document, 5 per author: in between.")],
+    [(None, "epsilon is 2.5 per document: in between."),
+     (AuthorFacts(documents=1, epsilon=2.5), "epsilon is 2.5 per document: in between."),
+     (AuthorFacts(documents=2, epsilon=5.0), "epsilon is 2.5 per document, 5 per author: in between.")],
 )  # fmt: skip
 def test_an_epsilon_is_placed_in_what_the_field_uses_for_each_unit(author, said):
     manifest = msgspec.structs.replace(labels_of(3), epsilon=2.5, author=author)

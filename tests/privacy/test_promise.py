@@ -67,7 +67,7 @@ def test_words_state_the_exponent_and_never_less():
     assert "but for a probability of 1.1e-33" in said
     assert "Earth Mover's distance" in said
     said = meaning(WordManifest(**WORDS))
-    assert "at most 1.57 for close words (nurse, doctor) and 3.86 for other words" in said
+    assert "at most 1.57 for similar words (nurse, doctor) and 3.86 for other words" in said
 
 
 def test_ordered_text_has_a_sentence_of_its_own():
@@ -95,7 +95,7 @@ def test_a_summary_protects_authors():
     said = promise(manifest)
     assert "epsilon-differential privacy for each author with epsilon = 1 (delta = 0, proven)" in said
     assert "at most 2.72 times" in said
-    assert "right one at most 74 % of the time" in meaning(manifest)
+    assert "text out of two at most 74 % of the time" in meaning(manifest)
     assert meaning(manifest) in said
 
 

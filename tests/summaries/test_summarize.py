@@ -108,7 +108,7 @@ def test_the_page_shows_pictures_first_and_is_short(released):
         "district",
         "bus train tram",
         "What changed since an earlier summary",
-        "Here it is ",
+        "Here epsilon is ",
         "so the counts do not add up",
         "more frequent in it than in all groups",
     ):
@@ -127,9 +127,9 @@ def test_the_read_me_is_short(released):
 
 def test_of_which_documents_a_count_is_is_said(released, topics, subjects, file, tmp_path):
     page, read_me = ((released / name).read_text() for name in ("release.html", "README.txt"))
-    assert "in any document, says a program that errs" in page
-    assert "drawn by lot; for statements all do." in page
-    assert "counts; for statements all do." in read_me
+    assert "in any document. A program decides, and makes mistakes." in page
+    assert "drawn by lot; for statements, all documents." in page
+    assert "of each author; for statements, all documents." in read_me
     assert (
         "at most 1 document of each author, and of all their documents at most 2 statements;"
         in json.loads((released / "manifest.json").read_bytes())["promise"]

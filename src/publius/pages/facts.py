@@ -71,8 +71,8 @@ def _twice(manifest: Any) -> str | None:
     declared = kind == "labels" and manifest.classifier.kind == "values"
     of = 2 if kind == "summary" else len(manifest.labels) if declared else CANDIDATES[-1]
     first, second = (percent(posterior_at_most(times * manifest.epsilon, of), up=True) for times in (1, 2))
-    what = f"The right one of {of:,} {'values' if declared else 'texts'}"
-    return f"{what} is found at most {first} of the time with one release, {second} with two."
+    who = f"Somebody who looks for the right one of {of:,} {'values' if declared else 'texts'}"
+    return f"{who} finds it at most {first} of the time with one release, {second} with two."
 
 
 def _of_labels(manifest: Any) -> dict[str, Any]:
@@ -121,6 +121,7 @@ def _of_words(manifest: Any) -> dict[str, Any]:
             {"label": name, "under": under, "marks": [{"value": value, "tone": "a"}]} for name, under, value in stated
         ],
         "decades": max(2, math.ceil(math.log10(most))),
+        "at_one": posterior_at_most(1, 2),
         "exponents_said": "; ".join(f"{name} ({under}): {rounded_up(value)}" for name, under, value in stated),
         "unchanged": manifest.unchanged,
         "replaced": manifest.unchanged is not None and manifest.unchanged < _REPLACED,

@@ -30,26 +30,28 @@ def promise(manifest: Any) -> str:
 def meaning(manifest: Any) -> str:
     """What epsilon means for this release, in one line of its own kind."""
     kind = manifest.__struct_config__.tag
+    picked = percent(posterior_at_most(manifest.epsilon, 2), up=True)
     if kind == "labels":
         changed = 1 - label_kept(manifest.epsilon, len(manifest.labels))
         what, compared = ("declared values", "values") if manifest.classifier.kind == "values" else ("labels", "texts")
         times = number(round(changed * manifest.documents))
         return (
-            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}). Somebody with two "
-            f"{compared} and a row made from one of them picks the right one at most "
-            f"{percent(posterior_at_most(manifest.epsilon, 2), up=True)} of the time (a guess: 50 %)."
+            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}). Somebody who has "
+            f"two {compared} can tell which of them a row was made from at most {picked} of the time (by guessing: 50 %)."
         )
     if kind == "summary":
         return (
-            "Somebody knows the texts of all others, and that an author wrote one of two texts: they pick the right one "
-            f"at most {percent(posterior_at_most(manifest.epsilon, 2), up=True)} of the time (a guess: 50 %)."
+            "Somebody who knows the texts of all other authors can pick an author's text out of two at most "
+            f"{picked} of the time (by guessing: 50 %)."
         )
     if manifest.evidence == "none":
         return "Nothing is promised: this mechanism has no proof."
-    told = "The exponent says how well a row tells two texts apart: above 10, there is hardly any protection."
+    told = (
+        "The exponent says how well a row shows which of two texts it is from. Above 10, there is almost no protection."
+    )
     stated = [f"{rounded_up(value)} for {name}" for name, value in word_pairs(manifest)]
     if stated:
-        return f"{told} For two texts that differ in one word it is at most {' and '.join(stated)}."
+        return f"{told} If two texts differ in one word, the exponent is at most {' and '.join(stated)}."
     return f"{told} It is {rounded_up(manifest.exponent_per_distance)} times the distance of the two."
 
 
@@ -57,24 +59,24 @@ def yardstick(manifest: Any) -> str:
     """How the field calls an epsilon of this size, beside this one; of words, what they hardly protect against."""
     if manifest.__struct_config__.tag == "words":
         return (
-            f"Little protection from somebody who has texts of these authors. Epsilon ({rounded_up(manifest.epsilon, 6)}) "
-            "counts for each word: do not compare it with the epsilon of other releases."
+            f"Little protection if somebody has texts by these authors. Epsilon ({rounded_up(manifest.epsilon, 6)}) "
+            "is for each word: do not compare it with the epsilon of labels or summaries."
         )
     here = f"{rounded_up(manifest.epsilon, 6)} per {manifest.unit}"
     if manifest.author is not None and manifest.author.epsilon != manifest.epsilon:
         here += f", {rounded_up(manifest.author.epsilon, 6)} per author"
     largest = max(manifest.epsilon, manifest.author.epsilon if manifest.author is not None else 0)
-    called = "strong" if largest <= 1 else "it may protect little" if largest > 20 else "in between"
+    called = "strong" if largest <= 1 else "it may be weak" if largest > 20 else "in between"
     return (
-        "A smaller epsilon protects more: up to 1 is called strong, above 20 it may protect little (NIST SP 800-226). "
-        f"Here it is {here}: {called}."
+        "A smaller epsilon protects more. Up to 1, protection is called strong; above 20, it may be weak (NIST SP 800-226). "
+        f"Here epsilon is {here}: {called}."
     )
 
 
 def word_pairs(manifest: Any) -> list[tuple[str, float]]:
     """The exponents between documents that differ in one public word, with the pair's name."""
     pairs = [
-        ("close words (nurse, doctor)", manifest.nearest_pair),
+        ("similar words (nurse, doctor)", manifest.nearest_pair),
         ("other words (nurse, river)", manifest.typical_pair),
     ]
     return [(name, value) for name, value in pairs if value is not None]

@@ -257,7 +257,7 @@ def _evaluation(folder: Path, manifest: Manifest, private: Corpus | None) -> dic
     among = {round(each.candidates or results.candidates) for each in _drawn(found)}
     parts = (("clear", "b"), ("identified", "a"), ("baseline", "c"))
     rows = [
-        {"label": each.attacker, "under": _knows(each) + f", of {each.candidates:.0f}" * (len(among) > 1), "marks": [
+        {"label": each.attacker + f", {each.candidates:.0f} authors" * (len(among) > 1), "under": _knows(each), "marks": [
             {"value": part.share, "low": part.low, "high": part.high, "tone": tone}
             for name, tone in parts if (part := getattr(each, name)) is not None
         ]}
@@ -285,7 +285,7 @@ def _measured(results: _Results, manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _knows(attempt: _Attempt) -> str:
     """What an attacker knows of texts and topics, in a few words."""
     said = [name for what, name in _TOLD.items() if what in attempt.told]
-    return f"knows {', '.join(said)}" if said else ""
+    return f"knows {' and '.join(said)}" if said else ""
 
 
 def _drawn(found: Sequence[_Attempt]) -> list[_Attempt]:
