@@ -62,6 +62,23 @@ def test_pages_keep_to_their_size():
     assert sum(count for name, count in words.items() if name.startswith("docs/")) <= 15_000
 
 
+def first_column(page, heading):
+    """What stands in code in the first column of the table with this heading."""
+    _, _, below = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(f"\n| {heading} |")
+    cells = [line.split("|")[1] for line in below.partition("\n\n")[0].splitlines()[2:]]
+    return sorted(name for cell in cells for name in re.findall(r"`([^`]+)`", cell))
+
+
+def test_tables_hold_every_mechanism_and_classifier():
+    from typing import get_args
+
+    from publius.classifiers.classifier import Kind
+    from publius.mechanisms.registry import KERNELS
+
+    assert first_column("words.md", "`--mechanism`") == sorted([*KERNELS, "python:MODULE:CLASS"])
+    assert first_column("labels.md", "classifier") == sorted(get_args(Kind))
+
+
 def test_links_lead_somewhere():
     wrong = []
     for page in PAGES:
