@@ -93,14 +93,26 @@ def test_same_words_as_one_by_one(text, unknown, length, profile):
 
 def test_a_full_table_is_begun_anew(monkeypatch):
     monkeypatch.setattr(module, "_MOST", 3)
-    known = KnownWords(VOCABULARY, "glove", STOPS)
-    text = "tea don't milk rock-n-tea well " * 2000
-    places = np.concatenate(known.places([text]))
-    assert [known.names[place] for place in places[:8].tolist()] == [
-        "tea", "don't", "milk", "rock", UNKNOWN, "tea", "well", "tea",
-    ]  # fmt: skip
-    assert len(places) == 7 * 2000
-    assert len(known) < 10
+    both = KnownWords(VOCABULARY, "glove", STOPS), KnownWords(VOCABULARY, "word2vec", STOPS)
+    before = KnownWords(VOCABULARY, "glove", STOPS).places(["milk tea"])  # the table has two stretches, and goes on
+    for stretch, words in (
+        ("don't rock-n-tea well", "don't rock <unk> tea well"),
+        ("tea rock-u.s", "tea rock <unk> <unk>"),
+    ):
+        for known in both:
+            places = np.concatenate(known.places([f"{stretch} milk " * 2000]))
+            assert [known.names[place] for place in places.tolist()] == [*words.split(), "milk"] * 2000
+            assert len(module._all_stretches.all) < 10
+    assert [each.places(["milk tea"])[0].tolist() for each in both] == [before[0].tolist()] * 2
+
+
+def test_what_was_cut_for_one_vocabulary_is_not_cut_again_for_the_next(monkeypatch):
+    texts = [f"{number} tea don't well " * 300 for number in range(5)]
+    expected = [each.tolist() for each in KnownWords(VOCABULARY, "word2vec", STOPS).places(texts)]
+    monkeypatch.setattr(module, "_plain", None)
+    assert [each.tolist() for each in KnownWords(VOCABULARY, "word2vec", STOPS).places(texts)] == expected
+    with pytest.raises(TypeError):
+        KnownWords(VOCABULARY, "glove", STOPS).places([*texts, "other"])
 
 
 def test_threads_share_a_table(monkeypatch):
@@ -121,8 +133,10 @@ def test_it_keeps_private_words_to_itself():
     known = KnownWords(VOCABULARY, "glove", STOPS)
     assert len(np.concatenate(known.places(["canary tea"]))) == 2
     assert "canary" not in repr(known)
-    assert b"canary" not in pickle.dumps(known.__reduce__()[1][1:])
-    assert not pickle.loads(pickle.dumps(KnownWords(VOCABULARY, "glove", STOPS)))
+    assert b"canary" not in pickle.dumps(known)
+    assert "canary" not in repr(module._all_stretches)
+    with pytest.raises(TypeError):
+        pickle.dumps(module._all_stretches)
 
 
 HOSTILE_PARTS = (

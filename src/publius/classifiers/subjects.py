@@ -83,9 +83,15 @@ class Subjects(Classifier):
 
     def answers(self, texts: Sequence[str]) -> IndexArray:
         """See `Classifier.answers`."""
-        scores = self._excess(count_matrix(texts, self.vocabulary, profile=PROFILE, stop_words="english"))
-        other = len(self.labels) - 1
-        return np.where(scores.max(axis=1) > 0, np.argmax(scores, axis=1), other).astype(np.int64)
+        rows, subjects, excess = self._excess(
+            count_matrix(texts, self.vocabulary, profile=PROFILE, stop_words="english")
+        )
+        found = np.full(len(texts), len(self.labels) - 1, np.int64)
+        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        most = np.repeat(np.maximum.reduceat(excess, first), np.diff(first, append=len(rows))) if len(rows) else excess
+        best = np.flatnonzero((excess == most) & (excess > 0))[::-1]  # the first of equal ones comes last, and stays
+        found[rows[best]] = subjects[best]
+        return found
 
     def words(self, label: str) -> tuple[str, ...]:
         """See `Classifier.words`: those of the cluster, the most central first."""
@@ -96,18 +102,20 @@ class Subjects(Classifier):
         places = word_places([text], self.vocabulary, profile=PROFILE, stop_words="english").flat
         return len(places), int(np.count_nonzero(places != NOWHERE))
 
-    def _excess(self, counts: Any) -> Float64Array:
-        """How far each subject stands out, shape (n, count): (mass - expected) / sqrt(e + 1/2 + (e / 2)^2), e expected.
+    def _excess(self, counts: Any) -> tuple[IndexArray, IndexArray, Float64Array]:
+        """How far each subject stands out of which a text has words: (mass - expected) / sqrt(e + 1/2 + (e / 2)^2).
 
-        The last term is for what writers have in common with no newspaper: "know", "think", "something".
+        Texts, their subjects and the excess, in order; e is what is expected. The last term is for what writers have in
+        common with no newspaper: "know", "think", "something".
         """
         n, size = counts.shape[0], len(self._share)
         rows = np.repeat(np.arange(n), np.diff(counts.indptr))
         weights = LOGS[np.minimum(counts.data, len(LOGS) - 1)] * self._rarity[counts.indices]
-        cells = rows * size + self._member[counts.indices]
-        mass = np.bincount(cells, weights=weights, minlength=n * size).reshape(n, size)
-        expected = np.bincount(rows, weights=weights, minlength=n)[:, None] * self._share
-        return np.asarray((mass - expected) / np.sqrt(expected + 0.5 + (_SPREAD * expected) ** 2))
+        mass = np.bincount(rows * size + self._member[counts.indices], weights=weights, minlength=n * size)
+        cells = np.flatnonzero(mass)
+        rows_of, subjects = np.divmod(cells, size)
+        expected = np.bincount(rows, weights=weights, minlength=n)[rows_of] * self._share[subjects]
+        return rows_of, subjects, (mass[cells] - expected) / np.sqrt(expected + 0.5 + (_SPREAD * expected) ** 2)
 
     def _central(self, rows: Float64Array, count: int) -> list[tuple[str, ...]]:
         """The words of each subject: cosine to its centre, times rarity^-0.3."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from publius.classifiers.encoder import Encoder
     from publius.documents.corpus import Batch
 
-BATCH: Final = 500
+BATCH: Final = 1000
 NEAR: Final = 0.3
 """The cosine from which a text counts as something like a statement.
 

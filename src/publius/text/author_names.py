@@ -19,5 +19,7 @@ def author_key(value: object) -> str | None:
     """
     if value is None or value != value:
         return None
+    if type(value) is str and value.isascii():
+        return " ".join(value.casefold().split()) or None  # what follows changes none
     folded = _UNSEEN.sub("", normal_form("NFKC", compared(value)).casefold())
     return " ".join(normal_form("NFKC", folded).split()) or None

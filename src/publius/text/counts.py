@@ -10,7 +10,7 @@ import numpy as np
 
 from publius.arrays import IndexArray, Rows
 from publius.settings import TextSettings
-from publius.text.known_words import NOWHERE, known_words
+from publius.text.known_words import known_words
 from publius.text.tokenizer import StopWords
 
 
@@ -55,15 +55,14 @@ def count_matrix(
     """
     from scipy.sparse import csr_array
 
-    rows = word_places(texts, words, profile=profile, stop_words=stop_words)
+    owners, found = known_words(_word_list(words), profile, StopWords.load(stop_words)).known(texts)
     n, width = len(texts), max(1, len(words))
-    known = rows.flat != NOWHERE
-    keys = np.repeat(np.arange(n) * width, np.diff(rows.starts))[known] + rows.flat[known]
+    keys = owners * width + found
     keys.sort()  # quicker than scipy's sort row by row
     firsts = np.flatnonzero(np.diff(keys, prepend=-1))
     counts: IndexArray = np.diff(firsts, append=len(keys))
     starts = np.searchsorted(keys[firsts], np.arange(n + 1) * width)
     places = keys[firsts] - np.repeat(np.arange(n) * width, np.diff(starts))
-    found = csr_array((counts, places, starts), shape=(n, len(words)))
-    found.has_canonical_format = True
-    return found
+    made = csr_array((counts, places, starts), shape=(n, len(words)))
+    made.has_canonical_format = True
+    return made

@@ -1,17 +1,18 @@
 """From texts straight to places in a vocabulary, as fast as they can be read.
 
-A word never holds white space, so texts are cut there and each stretch between is looked up as a whole in a table that
-remembers what the tokenizer made of it. The table's answers are the tokenizer's: only repetition is saved. Many texts
-are cut and looked up at once, in arrays.
+A word never holds white space, so texts are cut there, each stretch between is numbered by a table that all
+vocabularies share, and each vocabulary has an array of what the tokenizer made of the stretch. The answers are the
+tokenizer's: only repetition is saved. Many texts are cut and looked up at once, in arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice, pairwise
-from threading import Lock
-from typing import Any, Final, Protocol, final
+from itertools import chain, islice, pairwise
+from threading import RLock
+from typing import Any, Final, NoReturn, Protocol, final
 
 import numpy as np
 
@@ -24,6 +25,7 @@ UNKNOWN: Final = "<unk>"
 NOWHERE: Final = -1
 """The place of an unknown word."""
 _NOTHING: Final = -2
+_UNSEEN: Final = int(np.iinfo(np.int64).min)
 
 _CHUNK: Final = 8192
 _AT_ONCE: Final = 2**17  # so many characters are looked up at once: their arrays stay in the cache
@@ -40,7 +42,8 @@ _MIXED: Final = bytes(code if code > 127 or chr(code).isalnum() or code in _KEPT
 # What joins nothing at the edge of a stretch: without it "end." and "end" are one.
 _EDGE: Final = np.array([code in _JOINING for code in range(256)], np.int64)
 
-_MOST, _LONGEST = 2**17, 64  # at most so many stretches of at most so many bytes are remembered: some 20 MB
+_MOST, _LONGEST = 2**17, 64  # at most so many stretches are remembered, of so many bytes in the mean: some 20 MB
+_LAST: Final = 8  # lots of texts whose stretches are kept for the next vocabulary
 _SHORT, _BITS = 24, 18  # the commonest of at most 24 bytes are also in an array of 2^18 rows: 8 MB
 _BYTES_KEPT: Final = np.array([(1 << 8 * min(count, 8)) - 1 for count in range(_SHORT + 2)], np.uint64)
 _NO_PLACES: Final = np.zeros(0, np.int64)
@@ -60,22 +63,96 @@ class IndexedVocabulary(Hashable, Protocol):
 
 
 @final
-class KnownWords(dict[bytes, int]):
-    """Texts to places in a vocabulary, by one number for each stretch of text without white space; safe in threads.
+class _Stretches(dict[bytes, int]):
+    """A number for each stretch of text without white space, whatever the vocabulary: what was cut once is cut for all.
 
-    The number is the place of its word, `NOWHERE` for an unknown one, `_NOTHING` for a stop word, and below that a row
-    of several. It remembers stretches of private texts in memory, so it is never written, printed or sent to another
-    process.
+    It remembers stretches of private texts in memory, so it is never written, printed or sent to another process.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = RLock()
+        self.age = self._size = 0
+        self.all: list[bytes] = []
+        # Each row a short stretch, filled up with zeros, and its number; a stretch has one row where it can stand.
+        self._common = np.zeros((1 << _BITS, _SHORT // 8 + 1), np.uint64)
+        self._last = deque[tuple[Sequence[str], tuple[IndexArray, IndexArray]]](maxlen=_LAST)
+
+    def __missing__(self, stretch: bytes) -> int:
+        number = self[stretch] = len(self.all)
+        self.all.append(stretch)
+        self._size += len(stretch)
+        return number
+
+    def of(self, chunks: Sequence[str]) -> tuple[IndexArray, IndexArray]:
+        """The numbers of the stretches of all chunks, in order, and how many each has: what the last ones had is kept."""
+        for known, found in self._last:
+            if known == chunks:
+                return found
+        if len(self.all) >= _MOST or self._size >= _MOST * _LONGEST:
+            self.clear()
+            self.all.clear()
+            self._last.clear()
+            self._common = np.zeros((1 << _BITS, _SHORT // 8 + 1), np.uint64)
+            self._size, self.age = 0, self.age + 1
+        plain = [_plain(each) for each in chunks]
+        if (size := sum(map(len, plain))) < _FEW:
+            cut = [[bare for each in chunk.split() if (bare := each.strip(_JOINING))] for chunk in plain]
+            counts = np.fromiter(map(len, cut), np.int64, len(cut))
+            numbers = np.fromiter(map(self.__getitem__, chain.from_iterable(cut)), np.int64, int(counts.sum()))
+        else:
+            data = b" ".join([b"", *plain, b" " * (8 + _SHORT)])
+            starts, lengths = _stretches(data)
+            counts = np.diff(np.searchsorted(starts, np.cumsum([len(chunk) + 1 for chunk in plain])), prepend=0)
+            numbers = self._numbers(data, starts, lengths)
+        if size <= 2 * _AT_ONCE:
+            self._last.append((chunks, (numbers, counts)))
+        return numbers, counts
+
+    def _numbers(self, data: bytes, starts: IndexArray, lengths: IndexArray) -> IndexArray:
+        """The number of each stretch: from the common ones where it stands there, else one by one."""
+        keys = _keys(data, starts, lengths)
+        mixed = (keys[0] * _MIX[0]) ^ (keys[1] * _MIX[1]) ^ keys[2]
+        mixed ^= mixed >> np.uint64(32)
+        at = ((mixed * _MIX[2]) >> np.uint64(64 - _BITS)).view(np.int64)
+        common = self._common.take(at, axis=0)
+        same = lengths <= _SHORT
+        for part, key in enumerate(keys):
+            same &= common[:, part] == key
+        numbers: IndexArray = common[:, -1].view(np.int64)
+        others = np.flatnonzero(~same)
+        if len(others):
+            begins, ends = starts[others].tolist(), (starts + lengths)[others].tolist()
+            stretches = [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
+            numbers[others] = list(map(self.__getitem__, stretches))
+            others = others[lengths[others] <= _SHORT]
+            others = others[np.unique(at[others], return_index=True)[1]]  # one for each row
+            self._common[at[others], :-1] = keys[:, others].T
+            self._common[at[others], -1] = numbers[others].view(np.uint64)
+        return numbers
+
+    def __repr__(self) -> str:
+        return "Stretches()"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("private texts do not leave the process")
+
+
+_all_stretches = _Stretches()
+
+
+@final
+class KnownWords:
+    """Texts to places in a vocabulary, by one code for each stretch of text without white space; safe in threads.
+
+    The code is the place of its word, `NOWHERE` for an unknown one, `_NOTHING` for a stop word, and below that a row
+    of several.
     """
 
     def __init__(self, vocabulary: IndexedVocabulary, profile: str, stop_words: StopWords) -> None:
-        super().__init__()
         self._facts = vocabulary, profile, stop_words
         self._digits_kept = profile_named(profile).digits == "kept"
-        self._lock = Lock()
-        self._rows: list[IndexArray] = []
-        # Each row a short stretch, filled up with zeros, and its number; a stretch has one row where it can stand.
-        self._common = np.zeros((1 << _BITS, _SHORT // 8 + 1), np.uint64)
+        self._codes, self._rows, self._age = _NO_PLACES, list[IndexArray](), -1
         self.names = (*vocabulary.vocabulary, UNKNOWN)
         """The words by place, and the unknown token last, so that `NOWHERE` names it."""
 
@@ -91,101 +168,91 @@ class KnownWords(dict[bytes, int]):
         pending: Sequence[int] = range(len(texts))
         while pending:
             read = [(number, chunk) for number in pending for chunk in islice(rest[number], 1)]
-            found = self._of_chunks([chunk for _, chunk in read])
-            for (number, _), places in zip(read, found, strict=True):
-                parts[number].append(places)
-                if length is not None:
-                    taken[number] += int(np.count_nonzero(places != NOWHERE)) if drop else len(places)
+            for numbers, chunks in _together(read):
+                for number, places in zip(numbers, self._in_order(chunks), strict=True):
+                    parts[number].append(places)
+                    if length is not None:
+                        taken[number] += int(np.count_nonzero(places != NOWHERE)) if drop else len(places)
             pending = [number for number, _ in read if length is None or taken[number] < length]
         return [_until(each[1] if len(each) == 2 else np.concatenate(each), length, drop) for each in parts]
 
-    def _of_chunks(self, chunks: Sequence[str]) -> Iterator[IndexArray]:
-        """The places of the words of each chunk, as many at once as the cache holds."""
-        start = size = 0
-        for end, chunk in enumerate(chunks, start=1):
-            size += len(chunk)
-            if size >= _AT_ONCE or end == len(chunks):
-                with self._lock:
-                    if len(self) >= _MOST:
-                        self.clear()  # the commonest stay in the array
-                    if len(self._rows) >= _MOST:
-                        self.clear()
-                        self._rows.clear()
-                        self._common.fill(0)
-                    found = self._together([_plain(each) for each in chunks[start:end]])
-                yield from found
-                start, size = end, 0
+    def known(self, texts: Sequence[str]) -> tuple[IndexArray, IndexArray]:
+        """Of each word that is known the number of its text and its place, in no order: quicker than `places`."""
+        where, places = [_NO_PLACES], [_NO_PLACES]
+        for numbers, chunks in _together((n, part) for n, text in enumerate(texts) for part in _parts(text)):
+            codes, counts, several, rows = self._looked_up(chunks)
+            owners = np.repeat(numbers, counts)
+            one = codes > NOWHERE
+            where += [owners[one], np.repeat(owners[several], list(map(len, rows)))]
+            places += [codes[one], *rows]
+        every, found = np.concatenate(where), np.concatenate(places)
+        known = found != NOWHERE
+        return every[known], found[known]
 
-    def _together(self, chunks: Sequence[bytes]) -> list[IndexArray]:
-        if sum(map(len, chunks)) < _FEW:
-            return [self._spread(self._one_by_one(chunk))[0] for chunk in chunks]
-        data = b" ".join([b"", *chunks, b" " * (8 + _SHORT)])
-        starts, lengths = _stretches(data)
-        places, counts = self._spread(self._codes(data, starts, lengths))
-        chunk_ends = np.cumsum([len(chunk) + 1 for chunk in chunks])
-        ends = np.concatenate([[0], np.cumsum(counts)])[np.searchsorted(starts, chunk_ends)].tolist()
+    def _in_order(self, chunks: Sequence[str]) -> list[IndexArray]:
+        """The places of the words of each chunk: stop words left out, every row of several written out."""
+        codes, counts, several, rows = self._looked_up(chunks)
+        became = np.ones(len(codes), np.int64)
+        became[codes == _NOTHING] = 0
+        became[several] = list(map(len, rows))
+        places = np.repeat(codes, became)
+        if rows:
+            places[places < _NOTHING] = np.concatenate(rows)
+        ends = np.concatenate([[0], np.cumsum(became)])[np.cumsum(counts)].tolist()
         return [places[start:end] for start, end in pairwise([0, *ends])]
 
-    def _one_by_one(self, chunk: bytes) -> IndexArray:
-        stretches = [bare for stretch in chunk.split() if (bare := stretch.strip(_JOINING))]
-        return np.fromiter(map(self.__getitem__, stretches), np.int64, len(stretches))
+    def _looked_up(self, chunks: Sequence[str]) -> tuple[IndexArray, IndexArray, IndexArray, list[IndexArray]]:
+        """The code of each stretch, how many each chunk has, and which are of several words, with these words' places."""
+        with _all_stretches.lock:
+            numbers, counts = _all_stretches.of(chunks)
+            if self._age != _all_stretches.age:
+                self._codes, self._rows, self._age = _NO_PLACES, [], _all_stretches.age
+            if (more := len(_all_stretches.all) - len(self._codes)) > 0:
+                self._codes = np.concatenate([self._codes, np.full(more + len(self._codes) // 2, _UNSEEN)])
+            codes = self._codes.take(numbers)
+            if len(new := np.flatnonzero(codes == _UNSEEN)):
+                for number in {*numbers[new].tolist()}:
+                    self._codes[number] = self._code(_all_stretches.all[number])
+                codes[new] = self._codes.take(numbers[new])
+            several = np.flatnonzero(codes < _NOTHING)
+            return codes, counts, several, [self._rows[_NOTHING - 1 - code] for code in codes[several].tolist()]
 
-    def __missing__(self, stretch: bytes) -> int:
+    def _code(self, stretch: bytes) -> int:
         text, (vocabulary, profile, stops) = stretch.decode("utf-8", "surrogatepass"), self._facts
         # One word as it stands, without anything at which the tokenizer would cut it.
         if text.isascii() and (text.isalnum() if self._digits_kept else text.isalpha()):
             word = text.lower()
-            code = _NOTHING if word in stops.words else vocabulary.places.get(word, NOWHERE)
-        else:
-            words = lookup(text, vocabulary, profile=profile, stop_words=stops)
-            places = [NOWHERE if type(word) is Unknown else vocabulary.places[word] for word in words]
-            code = places[0] if len(places) == 1 else _NOTHING
-            if len(places) > 1:
-                self._rows.append(np.array(places, np.int64))
-                code = _NOTHING - len(self._rows)
-        if len(stretch) <= _LONGEST:
-            self[stretch] = code
-        return code
-
-    def _spread(self, codes: IndexArray) -> tuple[IndexArray, IndexArray]:
-        """``codes`` with stop words left out and every row of several places written out; how many each became."""
-        counts = np.ones(len(codes), np.int64)
-        counts[codes == _NOTHING] = 0
-        several = np.flatnonzero(codes < _NOTHING)
-        rows = [self._rows[_NOTHING - 1 - code] for code in codes[several].tolist()]
-        counts[several] = list(map(len, rows))
-        places = np.repeat(codes, counts)
-        if rows:
-            places[places < _NOTHING] = np.concatenate(rows)
-        return places, counts
-
-    def _codes(self, data: bytes, starts: IndexArray, lengths: IndexArray) -> IndexArray:
-        """The number of each stretch: from the common ones where it stands there, else one by one."""
-        keys = _keys(data, starts, lengths)
-        mixed = (keys[0] * _MIX[0]) ^ (keys[1] * _MIX[1]) ^ keys[2]
-        mixed ^= mixed >> np.uint64(32)
-        at = ((mixed * _MIX[2]) >> np.uint64(64 - _BITS)).view(np.int64)
-        common = self._common.take(at, axis=0)
-        same = lengths <= _SHORT
-        for part, key in enumerate(keys):
-            same &= common[:, part] == key
-        codes: IndexArray = common[:, -1].view(np.int64)
-        others = np.flatnonzero(~same)
-        if len(others):
-            begins, ends = starts[others].tolist(), (starts + lengths)[others].tolist()
-            stretches = [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
-            codes[others] = list(map(self.__getitem__, stretches))
-            others = others[lengths[others] <= _SHORT]
-            others = others[np.unique(at[others], return_index=True)[1]]  # one for each row
-            self._common[at[others], :-1] = keys[:, others].T
-            self._common[at[others], -1] = codes[others].view(np.uint64)
-        return codes
+            return _NOTHING if word in stops.words else vocabulary.places.get(word, NOWHERE)
+        words = lookup(text, vocabulary, profile=profile, stop_words=stops)
+        places = [NOWHERE if type(word) is Unknown else vocabulary.places[word] for word in words]
+        if len(places) < 2:
+            return places[0] if places else _NOTHING
+        self._rows.append(np.array(places, np.int64))
+        return _NOTHING - len(self._rows)
 
     def __repr__(self) -> str:
         return "KnownWords()"
 
     def __reduce__(self) -> tuple[type[KnownWords], tuple[IndexedVocabulary, str, StopWords]]:
         return KnownWords, self._facts
+
+
+def _parts(text: str) -> Iterable[str]:
+    return chunks_of(text, _AT_ONCE) if len(text) > _AT_ONCE else (text,)
+
+
+def _together(chunks: Iterable[tuple[int, str]]) -> Iterator[tuple[list[int], list[str]]]:
+    """Chunks and whose each is, as many at once as the cache holds."""
+    numbers, held, size = list[int](), list[str](), 0
+    for number, chunk in chunks:
+        numbers.append(number)
+        held.append(chunk)
+        size += len(chunk)
+        if size >= _AT_ONCE:
+            yield numbers, held
+            numbers, held, size = [], [], 0
+    if held:
+        yield numbers, held
 
 
 def _plain(chunk: str) -> bytes:
