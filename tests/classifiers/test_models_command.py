@@ -134,3 +134,21 @@ def test_unknown_columns_and_names(run, public):
     assert (code, "Found: text, topic, who" in err) == (65, True)
     assert run("models", "show", "nobody")[0] == 2
     assert run("models", "try", public)[0] == 2
+
+
+@pytest.mark.parametrize("kind", [("--label", "topic"), ("--kind", "clusters", "--clusters", 4)])
+def test_an_estimate_says_time_and_memory_and_keeps_nothing(run, public, kind):
+    code, out, err = run("models", "train", public, *kind, "--name", "made", "--estimate", "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert (told["documents"], told["workers"]) == (160, 1)
+    assert 0 < told["seconds"] < 600
+    assert told["bytes"] > 2**20
+    assert run("models", "show", "made")[0] == 2
+    assert run("models", "train", public, *kind, "--name", "made", "--estimate")[1].startswith("160 documents: about ")
+
+
+def test_an_estimate_of_what_cannot_be_trained_says_why(run, tmp_path):
+    (tmp_path / "one.csv").write_text("text,topic\n" + "the river bends,water\n" * 200)
+    code, _, err = run("models", "train", tmp_path / "one.csv", "--label", "topic", "--name", "made", "--estimate")
+    assert (code, "at least two are needed" in err) == (65, True), err

@@ -236,7 +236,7 @@ def test_an_estimate_reads_and_leaves_nothing(run, answers, tmp_path, typed_):
     assert told["bytes"] > 2**20
     code, out, _ = run(command, answers, *options, "--estimate", "--output", tmp_path / "out")
     assert out.startswith("100 documents: about ")
-    assert out.endswith("Nothing was drawn.\n")
+    assert out.endswith("Nothing was kept.\n")
     assert {*os.listdir(tmp_path)} == before
 
 

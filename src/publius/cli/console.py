@@ -94,11 +94,11 @@ def watched(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
             painter.join()
 
 
-def estimate(work: Callable[[Any], object], corpus: Any, workers: int | None, *, json: bool) -> None:
-    """Say how long ``work`` on each batch of a corpus will take, and its memory."""
-    from publius.releases.estimate import estimated
+def estimate(work: Callable[[Any], object], corpus: Any, workers: int | None = None, *, json: bool) -> None:
+    """Say how long ``work`` on each batch of a corpus will take, or on documents of which it takes every n-th."""
+    from publius.releases.estimate import by_samples, estimated
 
-    found = watched(estimated, work, corpus, workers)
+    found = watched(by_samples, work, corpus) if isinstance(corpus, int) else watched(estimated, work, corpus, workers)
     answer(found._asdict(), str(found), json=json)
 
 

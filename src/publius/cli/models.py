@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from publius.settings import Reading
 if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
     from publius.classifiers.store import StoredClassifier
+    from publius.documents.document import Document
 
 app = new_app(name="models", help="Train, import, list and try classifiers and word vectors: public inputs.")
 _SHOWN = 20
@@ -37,6 +39,7 @@ def train(
     clusters: Annotated[int, Help("Number of clusters.")] = 100,
     words: Annotated[Path | None, Help("File of more words that may leave, one a line.")] = None,
     languages: Annotated[str, Help("Lists of words that may leave: en,de.")] = "en",
+    estimate: Annotated[bool, Help("Only say time and memory, by a sample.")] = False,
     json: Json = False,
     author_field: Annotated[str | None, Help("Column of authors, who stay together in folds.")] = None,
     reading: AsRead = Reading(),
@@ -67,14 +70,19 @@ def train(
     own = read_words(words) if words else frozenset()
     lists: list[str | Path] = [each for each in (words, labels[1:] if labels and labels[:1] == "@" else None) if each]
 
-    def work() -> dict[str, Any]:
-        corpus = open_corpus(files, reading, author_field=author_field, fields=[label] if label else [])
-        check_public(corpus.digests(), "this file")
+    corpus = open_corpus(files, reading, author_field=author_field, fields=[label] if label else [])
+    check_public(corpus.digests(), "this file")
+
+    @cache
+    def documents() -> list[Document]:
         with stage("reading"):
-            documents = [*corpus]
-        texts = [each.text for each in documents]
-        authors = [each.author for each in documents] if author_field else None
-        targets: list[Any] = [each.fields[label] for each in documents] if label else []
+            return [*corpus]
+
+    def work(step: int = 1) -> dict[str, Any]:
+        some = documents()[::step]  # of all labels, however they are sorted
+        texts = [each.text for each in some]
+        authors = [each.author for each in some] if author_field else None
+        targets: list[Any] = [each.fields[label] for each in some] if label else []
         if teacher is not None:
             with stage("labelling"):
                 targets = teacher.predict(texts)
@@ -89,7 +97,9 @@ def train(
         if kind == "metric":
             from publius.embeddings.topic_metric import fit_metric
 
-            vectors = fit_metric(texts, [str(each) for each in targets], extra=own, **listed).save(folder)
+            vectors = fit_metric(texts, [str(each) for each in targets], extra=own, **listed)
+            if not estimate:
+                vectors = vectors.save(folder)
             return {**told, "words": vectors.size, "dimension": vectors.dimension, "sha256": vectors.sha256}
         listed |= {"extra_words": own, "encoder": load_encoder() if encoder else None}
         made: StoredClassifier
@@ -99,11 +109,15 @@ def train(
         else:
             made = TopicClassifier.train(texts, targets, **listed)
             public = {word for words_of_label in made.meta.words for word in words_of_label}
-        store(made)
+        if not estimate:
+            store(made)
         return {**told, **_facts(made), "words": len(public)}
 
-    made = console.watched(work)
-    console.answer(made, *_told(made), json=json)
+    if estimate:
+        console.estimate(work, len(console.watched(documents)), json=json)
+    else:
+        made = console.watched(work)
+        console.answer(made, *_told(made), json=json)
 
 
 def _told(made: dict[str, Any]) -> Iterator[str | Table]:
