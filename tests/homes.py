@@ -1,4 +1,4 @@
-"""A home for a test: its own, but for the packaged vectors, which are public and converted once for all tests."""
+"""A home for a test: its own, but for the packaged vectors and what is made of them, and for compiled templates."""
 
 import atexit
 import itertools
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from publius.embeddings.catalogue import PACKAGED_FOLDER
 
-SHARED = (PACKAGED_FOLDER, "subjects")
-"""Grouping the subjects' words takes two seconds."""
+SHARED = (PACKAGED_FOLDER, "subjects", "templates")
+"""Grouping the subjects' words takes two seconds, compiling the templates of a release a third of one."""
 
 _number = itertools.count()
 _last = []
