@@ -34,11 +34,6 @@ Sheet = tuple[str, list[list[str | None]]]
 class Office(Held):
     """A file of one document, or a mailbox."""
 
-    @property
-    def alone(self) -> bool:  # type: ignore[override]
-        """Of all but a mailbox."""
-        return self.kind != "mbox"
-
     def load(self) -> list[dict[str, Any]]:
         """A document that cannot be read counts as an empty text, each mail of a mailbox by itself (rule 5)."""
         stem = stem_of(self.name)

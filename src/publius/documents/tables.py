@@ -39,12 +39,12 @@ class Table(ABC):
     encoding: str | None = None
     headed = True
     """Whether its names of columns are public, since no row decides them."""
-    alone = False
-    """Whether the file is one document."""
 
     def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
         """``name`` is what messages call it."""
         self.path, self.name, self.reading, self.kind = path, name, reading, kind
+        self.alone = kind in ("docx", "pdf", "html", "eml") or (kind == "txt" and not reading.lines)
+        """Whether the file is one document."""
         self.told: dict[str, tuple[int, str]] = {}
         """What was seen when it was opened: how often, and where."""
         self.tally = Tally()
@@ -111,11 +111,6 @@ class Held(Records):
 @final
 class TextFile(Held):
     """A text, or a text a line."""
-
-    @property
-    def alone(self) -> bool:  # type: ignore[override]
-        """Without ``--lines``."""
-        return not self.reading.lines
 
     def load(self) -> list[dict[str, Any]]:
         """One document; with ``--lines`` one a line."""
