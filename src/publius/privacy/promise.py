@@ -49,9 +49,13 @@ def meaning(manifest: Any) -> str:
     told = (
         "The exponent says how well a row shows which of two texts it is from. Above 10, there is almost no protection."
     )
-    stated = [f"{rounded_up(value)} for {name}" for name, value in word_pairs(manifest)]
+    stated = [
+        f"{rounded_up(value)} if one says nurse and the other {word}"
+        for word, value in (("doctor", manifest.nearest_pair), ("river", manifest.typical_pair))
+        if value is not None
+    ]
     if stated:
-        return f"{told} If two texts differ in one word, the exponent is at most {' and '.join(stated)}."
+        return f"{told} Take two texts that differ in one word only. The exponent is at most {', and '.join(stated)}."
     return f"{told} It is {rounded_up(manifest.exponent_per_distance)} times the distance of the two."
 
 
