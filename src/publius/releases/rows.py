@@ -97,11 +97,7 @@ def tally_of(path: Path) -> Tally | None:
 def _lines(pieces: Iterable[Path]) -> Iterator[bytes]:
     for piece in pieces:
         with open_binary(piece) as file:
-            before = None
-            for line in file:
-                if before is not None:
-                    yield before
-                before = line  # the last one is the tally
+            yield from file.readlines()[:-1]  # the last one is the tally
 
 
 # The public file -------------------------------------------------------------------------------------------

@@ -93,21 +93,18 @@ class Work:
             documents = [each for each, leaves in zip(documents, mask, strict=True) if leaves]
         key = RunKey(self.secret, seeded_run=self.seeded)
         drawn = self.mechanism.protect([each.text for each in documents], [each.row for each in documents], key)
-        labels: Counter[str] = Counter()
-        lines = []
         encode = msgspec.json.encode
-        plain: dict[str, bytes] = {}  # rows that are a label alone
+        plain: dict[str | None, bytes] = {}  # rows that are a label alone
+        lines = []
         for document, outcome in zip(documents, drawn.outcomes, strict=True):
-            label = outcome.label
-            if label is not None:
-                labels[label] += 1
-            id = encode(document.id) if self.ids else b""
-            if label is not None and outcome.bag is None and not self.keep:
-                body = plain.get(label) or plain.setdefault(label, encode(row_of(outcome, None, self.warning)))
-            else:
+            row = plain.get(outcome.label) if outcome.bag is None else None
+            if row is None:
                 kept = {name: document.fields.get(name) for name in self.keep}
-                body = encode(row_of(outcome, kept, self.warning))
-            lines.append(id + b"\t" + body + b"\n")
+                row = b"\t" + encode(row_of(outcome, kept, self.warning)) + b"\n"
+                if outcome.label is not None and outcome.bag is None and not self.keep:
+                    plain[outcome.label] = row
+            lines.append(encode(document.id) + row if self.ids else row)
+        labels = Counter(each.label for each in drawn.outcomes if each.label is not None)
         tally = drawn.tally
         write_piece(path, lines, Tally(len(lines), tally.seen, tally.unknown, tally.padding, labels))
 
