@@ -1,8 +1,10 @@
 """What every test stands on: a home of its own, reproducible examples, no network."""
 
 import one_thread  # noqa: F401  # isort: skip
+import functools
 import os
 import socket
+import sqlite3
 
 import pytest
 from hypothesis import settings
@@ -15,6 +17,14 @@ settings.load_profile("publius")
 
 # No test loses its machine, and a disk takes a tenth of all their time to keep what they write.
 os.fsync = os.fstat
+
+
+class _Connection(sqlite3.Connection):
+    def execute(self, sql, *values):
+        return super().execute(sql.replace("synchronous = EXTRA", "synchronous = OFF"), *values)
+
+
+sqlite3.connect = functools.partial(sqlite3.connect, factory=_Connection)
 
 
 @pytest.fixture(autouse=True)
