@@ -60,6 +60,13 @@ def test_a_setting_and_a_certificate(asked):
     assert "refuted" in said
 
 
+def test_a_pair_that_is_no_word_of_the_vectors_has_no_row(run, asked, home):
+    Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="poles").save(home / "embeddings" / "poles")
+    code, said, _ = run("explain", "--mechanism", "laplace", "--embeddings", "poles")
+    assert (code, "differ in one word" in said) == (0, False)
+    assert "differ in one word: nurse, doctor" in asked("--mechanism", "laplace", said=True)
+
+
 def test_mechanisms_at_one_share_unchanged(asked):
     found = asked("--mechanism", "laplace,exponential", "--unchanged", 0.8)["mechanisms"]
     assert [each["mechanism"] for each in found] == ["laplace", "exponential"]

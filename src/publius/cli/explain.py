@@ -96,8 +96,8 @@ def _setting(mechanism: Lifted) -> Answer:
     found = console.watched(setting, mechanism)
     rows = [
         ("exponent per unit of distance (epsilon * N)", rounded_up(found["exponent_per_distance"])),
-        *((f"two texts that differ in one word: nurse, {word}", value and rounded_up(value))
-          for word, value in (("doctor", found["nearest_pair"]), ("river", found["typical_pair"]))),
+        *((f"two texts that differ in one word: nurse, {word}", rounded_up(value))
+          for word, value in (("doctor", found["nearest_pair"]), ("river", found["typical_pair"])) if value is not None),
         ("frequent words left unchanged", percent(found["unchanged"])),
         ("mean distance of a word from its replacement", found["mean_distance"]),
         ("evidence", found["evidence"]), ("delta", f"{found['delta']:.3g}"),

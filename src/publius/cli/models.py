@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -72,14 +71,10 @@ def train(
 
     corpus = open_corpus(files, reading, author_field=author_field, fields=[label] if label else [])
     check_public(corpus.digests(), "this file")
-
-    @cache
-    def documents() -> list[Document]:
-        with stage("reading"):
-            return [*corpus]
+    documents: list[Document] = console.watched(list, corpus)
 
     def work(step: int = 1) -> dict[str, Any]:
-        some = documents()[::step]  # of all labels, however they are sorted
+        some = documents[::step]  # of all labels, however they are sorted
         texts = [each.text for each in some]
         authors = [each.author for each in some] if author_field else None
         targets: list[Any] = [each.fields[label] for each in some] if label else []
@@ -98,8 +93,7 @@ def train(
             from publius.embeddings.topic_metric import fit_metric
 
             vectors = fit_metric(texts, [str(each) for each in targets], extra=own, **listed)
-            if not estimate:
-                vectors = vectors.save(folder)
+            vectors = vectors if estimate else vectors.save(folder)
             return {**told, "words": vectors.size, "dimension": vectors.dimension, "sha256": vectors.sha256}
         listed |= {"extra_words": own, "encoder": load_encoder() if encoder else None}
         made: StoredClassifier
@@ -114,7 +108,7 @@ def train(
         return {**told, **_facts(made), "words": len(public)}
 
     if estimate:
-        console.estimate(work, len(console.watched(documents)), json=json)
+        console.estimate(work, len(documents), json=json)
     else:
         made = console.watched(work)
         console.answer(made, *_told(made), json=json)
@@ -230,14 +224,10 @@ def show(
         return
     found = load_classifier(name)
     words = {label: list(found.words(label)) for label in found.labels}
-    rights = found.accuracy["by_label"] if found.accuracy else {}
-    listed = [
-        (label, f"{100 * rights[label]:.0f} %" if label in rights else "", " ".join(words[label][:8]))
-        for label in found.labels
-    ]
-    right = (
-        f"Right for {_interval(found.accuracy)} of its public texts, in cross-validation." if found.accuracy else None
-    )
+    accuracy = found.accuracy
+    rights = {label: f"{100 * share:.0f} %" for label, share in accuracy["by_label"].items()} if accuracy else {}
+    listed = [(label, rights.get(label, ""), " ".join(words[label][:8])) for label in found.labels]
+    right = f"Right for {_interval(accuracy)} of its public texts, in cross-validation." if accuracy else None
     console.answer(
         {**_facts(found), "words": words},
         f"{found.name}: {found.kind}, {len(found.labels):,} labels, sha256 {found.sha256[:16]}", right,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -172,19 +172,15 @@ def setting(mechanism: Lifted) -> dict[str, Any]:
 
 
 def of_frequent_words(kernel: Kernel) -> Distortion:
-    """What a mechanism does to frequent public words; its noise is seeded, nothing is released.
+    """What a mechanism does to frequent public words, by seeded noise; nothing is released.
 
-    Kept for the next release at the same setting, since it takes longer than the release of a text; not that of a
-    mechanism or metric from outside, whose code may change.
+    It is kept, since it takes longer than the release of a text; not that of a class from outside, whose code may change.
     """
-
-    def made() -> Distortion:
-        return distortion(kernel, frequent_words(kernel.embeddings), draws=5, rng=seeded_rng(1))
-
+    made = partial(distortion, kernel, frequent_words(kernel.embeddings), draws=5, rng=seeded_rng(1))
     if is_foreign(type(kernel)) or is_own(kernel.metric):
         return made()
-    own = {"name": kernel.name, "metric": kernel.metric.name, "epsilon": repr(kernel.epsilon), **vars(kernel.chosen)}
-    facts = {"frequent words": __version__, "sha256": kernel.embeddings.sha256, "mechanism": own}
+    asked = [__version__, kernel.name, kernel.metric.name, repr(kernel.epsilon), vars(kernel.chosen)]
+    facts = {"frequent words": asked, "sha256": kernel.embeddings.sha256}
     return stored(facts, Distortion, lambda kept: 0 <= kept.unchanged <= 1 + 1e-9 and kept.mean_distance >= 0, made)
 
 

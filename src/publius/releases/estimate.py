@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _BATCH: Final = 500
 _SECONDS: Final = 3.0
 """Of work, after which the other documents are only counted."""
-_LONG: Final = 1.0
 
 
 class Estimate(NamedTuple):
@@ -72,7 +71,7 @@ def by_samples(work: Callable[[int], Any], size: int) -> Estimate:
         with suppress(*[PubliusError] * (step > 1)):
             work(step)
             tried.append((-(-size // step), time.monotonic() - begin, _peak()))
-            if len(tried) > 2 and tried[-1][1] >= _LONG:  # the first fills what later ones find filled
+            if len(tried) > 2 and tried[-1][1] >= 1:  # second; the first fills what later ones find filled
                 break
     (fewer, _, low), (count, took, high) = tried[-2:]
     memory = high + (high - low) * (size - count) // max(count - fewer, 1)
