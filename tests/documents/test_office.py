@@ -201,9 +201,9 @@ def test_a_damaged_workbook_is_refused(tmp_path):
 
 
 def test_a_bomb_counts_as_an_empty_text_and_the_next_file_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(office, "MEMORY", 2**27)
+    monkeypatch.setattr(office, "MEMORY", 2**25)
     office._end_all()
-    bomb(tmp_path / "a.docx", "word/document.xml", 2**28)
+    bomb(tmp_path / "a.docx", "word/document.xml", 2**26)
     (tmp_path / "b.html").write_text("<p>fine")
     assert [each.text for each in open_corpus(tmp_path)] == ["", "fine"]
     assert notes(tmp_path)["files that cannot be read"][0] == 1
@@ -235,11 +235,11 @@ def test_what_one_file_holds_is_gone_before_the_next(tmp_path, monkeypatch):
     import docx
 
     office._end_all()
-    monkeypatch.setattr(office, "MEMORY", 300 * 2**20)
+    monkeypatch.setattr(office, "MEMORY", 75 * 2**20)
     made, kept = docx.Document(), tmp_path / "kept"
     made.add_paragraph("said")
     made.save(kept)
-    for name, parts in {"a": 200, "b": 120}.items():
+    for name, parts in {"a": 50, "b": 30}.items():
         with zipfile.ZipFile(kept) as old, zipfile.ZipFile(tmp_path / f"{name}.docx", "w", zipfile.ZIP_DEFLATED) as new:
             for part in old.namelist():
                 data = old.read(part)
