@@ -180,12 +180,6 @@ def test_formulas_without_a_stored_value_are_counted(tmp_path):
 # Hostile --------------------------------------------------------------------------------------------------
 
 
-def bomb(path, name, size=2**31):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts, parts.open(name, "w", force_zip64=True) as part:
-        for _ in range(size // 2**20):
-            part.write(b" " * 2**20)
-
-
 @pytest.mark.parametrize("name", ["a.docx", "a.pdf", "a.eml", "a.html"])
 @pytest.mark.parametrize("data", [b"", b"PK\3\4 nothing", b"%PDF-1.4 nothing", b"\xff\xfe\x00", bytes(range(256)) * 9])
 def test_a_damaged_document_is_an_empty_text_or_what_can_be_read(tmp_path, name, data):
@@ -200,13 +194,30 @@ def test_a_damaged_workbook_is_refused(tmp_path):
         open_corpus(tmp_path / "a.xlsx")
 
 
-def test_a_bomb_counts_as_an_empty_text_and_the_next_file_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(office, "MEMORY", 2**25)
+@pytest.mark.parametrize(("memory", "read"), [(2**25, False), (2**30, True)])
+def test_a_bomb_counts_as_an_empty_text_and_the_next_file_is_read(tmp_path, monkeypatch, memory, read):
+    """24 MiB in 24 kB, which more memory would read."""
+    import docx
+
+    monkeypatch.setattr(office, "MEMORY", memory)
     office._end_all()
-    bomb(tmp_path / "a.docx", "word/document.xml", 2**26)
+    docx.Document().save(tmp_path / "kept")
+    with (
+        zipfile.ZipFile(tmp_path / "kept") as old,
+        zipfile.ZipFile(tmp_path / "a.docx", "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for part in old.namelist():
+            data = old.read(part)
+            if part == "word/document.xml":
+                long = b"<w:p><w:r><w:t>" + b"a" * 2**20 + b"</w:t></w:r></w:p>"
+                data = data.replace(b"<w:body>", b"<w:body>" + long * 24)
+            new.writestr(part, data)
+    (tmp_path / "kept").unlink()
     (tmp_path / "b.html").write_text("<p>fine")
-    assert [each.text for each in open_corpus(tmp_path)] == ["", "fine"]
-    assert notes(tmp_path)["files that cannot be read"][0] == 1
+    assert [bool(each.text) for each in open_corpus(tmp_path)] == [read, True]
+    assert [count for what, (count, _) in notes(tmp_path).items() if what == "files that cannot be read"] == [1] * (
+        not read
+    )
     office._end_all()
 
 
