@@ -6,29 +6,19 @@ Singular directions of TF-IDF, half whitened, with an encoder's vector beside th
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.classifiers.features import (
-    Features,
-    inverse_frequencies,
-    product,
-    typical_words,
-    unit,
-    weighted,
-    words_by_text,
-)
+from publius.classifiers.features import Features, Used, inverse_frequencies, product, typical_words, unit, weighted
 from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts, taught
 from publius.classifiers.topics import TYPICAL
 from publius.classifiers.values import checked_labels
 from publius.errors import DataError, UsageError, extra
 from publius.files.progress import stage
-from publius.text.list_rule import may_leave
+from publius.text.list_rule import often_enough
 from publius.text.tokenizer import StopWords
 
 if TYPE_CHECKING:
@@ -142,10 +132,10 @@ def _vocabulary(
     texts: Sequence[str], authors: Sequence[Any] | None, extra_words: Collection[str], languages: Sequence[str]
 ) -> tuple[str, ...]:
     """The words that may leave, without stop words and what every third text uses."""
-    used = words_by_text(texts)
-    often = Counter(chain.from_iterable(used))
+    used = Used(texts)
+    often = dict(zip(used.words, used.texts.tolist(), strict=True))
     stops = StopWords.load("english")
-    kept = may_leave(used, authors, extra=extra_words, languages=languages)
+    kept = often_enough(used.authors(authors), extra=extra_words, languages=languages)
     found = tuple(sorted(w for w in kept if w not in stops and often[w] <= max(2, _COMMON * len(texts))))
     if len(found) < 2:
         raise DataError(

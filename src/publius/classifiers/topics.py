@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import chain, compress
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
 import numpy as np
@@ -19,12 +18,12 @@ from publius.arrays import Float64Array, IndexArray
 from publius.classifiers.features import (
     WEIGHT,
     Features,
+    Used,
     beside,
     inverse_frequencies,
     product,
     typical_words,
     weighted,
-    words_by_text,
 )
 from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts, taught
 from publius.classifiers.values import checked_labels
@@ -32,7 +31,7 @@ from publius.errors import DataError, extra
 from publius.files.progress import counted, stage
 from publius.statistics import author_mean
 from publius.text.author_names import author_key
-from publius.text.list_rule import may_leave
+from publius.text.list_rule import often_enough
 from publius.text.normal_form import compared
 from publius.text.tokenizer import StopWords
 
@@ -100,9 +99,9 @@ class TopicClassifier(StoredClassifier):
         place = {label: number for number, label in enumerate(names)}
         numbers = np.array([place[label] for label in said], np.int64)
         with stage("reading words"):
-            used = words_by_text(texts)
+            used = Used(texts)
             vocabulary = _vocabulary(used)
-            public = {*may_leave(used, authors, extra=extra_words, languages=languages)}
+            public = {*often_enough(used.authors(authors), extra=extra_words, languages=languages)}
             features = Features(vocabulary, np.ones(len(vocabulary)), encoder)
             counts = features.counts(texts)
         with stage("encoding"):
@@ -150,12 +149,11 @@ def _labelled(
     return [*compress(texts, said)], [*filter(None, said)], of_them
 
 
-def _vocabulary(used: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _vocabulary(used: Used) -> tuple[str, ...]:
     """The words that two texts use, in order."""
-    often = Counter(chain.from_iterable(used))
-    found = tuple(sorted(word for word, count in often.items() if count >= _TEXTS_EACH))
+    found = tuple(sorted(used.words[place] for place in np.flatnonzero(used.texts >= _TEXTS_EACH).tolist()))
     if not found:
-        raise DataError(f"no word is in {_TEXTS_EACH} of the {len(used):,} public texts: give more texts")
+        raise DataError(f"no word is in {_TEXTS_EACH} of the public texts: give more texts")
     return found
 
 

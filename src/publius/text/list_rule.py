@@ -7,7 +7,7 @@ if it stands in a packaged list of its language, or in a list that the curator g
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from itertools import chain
@@ -61,6 +61,14 @@ def may_leave(
             raise UsageError("there must be an author, or None, for each public text") from None
         for each in used.values():
             counts.update(each)
+    return often_enough(counts, at_least=at_least, extra=extra, languages=languages)
+
+
+def often_enough(
+    counts: Mapping[str, int], *, at_least: int = AUTHORS_AT_LEAST, extra: Collection[str] = (),
+    languages: Sequence[str] = (ENGLISH,),
+) -> dict[str, int]:  # fmt: skip
+    """`may_leave` of words by how many authors use each."""
     enough = [word for word, count in counts.items() if count >= at_least]
     listed = in_lists(enough, extra=extra, languages=languages)
     return {word: counts[word] for word in sorted(listed, key=lambda word: (-counts[word], word))}

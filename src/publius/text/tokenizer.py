@@ -107,7 +107,7 @@ def tokenize(text: str, profile: str = "glove") -> Iterator[str]:
     tokens = _tokens(text, chosen, _WORD)
     if chosen.clitics == "whole":
         return tokens
-    return (part for token in tokens for part in (_split_clitics(token) if "'" in token else (token,)))
+    return (part for token in tokens for part in (split_clitics(token) if "'" in token else (token,)))
 
 
 def _tokens(text: str, profile: Profile, pattern: regex.Pattern[str]) -> Iterator[str]:
@@ -177,7 +177,8 @@ def normalize(text: str) -> str:
     return text if text == joined else composed(text)
 
 
-def _split_clitics(token: str) -> list[str]:
+def split_clitics(token: str) -> list[str]:
+    """A word, and the clitics at its end."""
     clitics: list[str] = []
     while len(token) <= LONGEST_SPLIT and (found := _CLITIC.search(token)):
         clitics.append(found.group())
@@ -187,7 +188,7 @@ def _split_clitics(token: str) -> list[str]:
 
 def _fallbacks(profile: Profile) -> tuple[Splitter, ...]:
     """What to try, in this order, for a word that the vocabulary lacks."""
-    clitics = (_split_clitics,) if profile.clitics == "split" else ()
+    clitics = (split_clitics,) if profile.clitics == "split" else ()
     masks = (lambda token: [_DIGIT.sub("#", token)],) if profile.digits == "masked" else ()
     apostrophes, hyphens = (lambda token: [*filter(None, token.split("'"))]), (lambda token: token.split("-"))
     return (*clitics, apostrophes, hyphens, *masks)
