@@ -34,6 +34,15 @@ def test_rows_alone_load_nothing_else(tmp_path, stored):
     assert "publius.mechanisms.kernels.laplace" in modules
 
 
+def test_a_folder_loads_its_pages_and_nothing_that_explains(tmp_path, stored):
+    (tmp_path / "one.jsonl").write_text('{"text": "the river bends"}\n')
+    asked = ("--epsilon", 4, "--length", 4, "--embeddings", stored, "--output", tmp_path / "out")
+    said, modules = loaded("obfuscate", tmp_path / "one.jsonl", *asked)
+    assert "1 rows of words." in said
+    assert modules & UNUSED == {"jinja2"}
+    assert modules & {"publius.mechanisms.finite.base", "publius.privacy.bounds"} == set()
+
+
 @pytest.mark.parametrize("command", ["obfuscate", "models"])
 def test_help_loads_no_renderer_and_no_other_command(command):
     said, modules = loaded(command, "--help")
