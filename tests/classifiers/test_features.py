@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from publius.classifiers import features as module
-from publius.classifiers.features import Used
+from publius.classifiers.features import uses
 from publius.noise.randomness import seeded_rng
 from publius.text.list_rule import may_leave
 from publius.text.tokenizer import tokenize
@@ -26,19 +26,22 @@ def test_they_are_the_words_of_the_tokenizer(at_once, monkeypatch):
     monkeypatch.setattr(module, "_AT_ONCE", at_once)
     texts = hostile(1200)
     expected = Counter(word for text in texts for word in {*tokenize(text, "glove")})
-    used = Used(texts)
-    assert dict(zip(used.words, used.texts.tolist(), strict=True)) == expected
-    assert used.authors(None) == used.authors([None] * len(texts)) == expected
+    for authors in (None, [None, ""] * (len(texts) // 2)):
+        words, used, users = uses(texts, authors)
+        assert dict(zip(words, used.tolist(), strict=True)) == expected
+        assert users.tolist() == used.tolist()
 
 
 def test_authors_are_counted_as_the_list_rule_counts_them():
     texts, authors = hostile(900), [(None, "", "Ann", " ann", "Bo", 7, 7.0, *range(40))[i % 47] for i in range(900)]
     sets = [{*tokenize(text, "glove")} for text in texts]
-    found = Used(texts).authors(authors)
-    assert may_leave(sets, authors, extra=found, languages=(), at_least=1) == found
-    assert max(found.values()) <= 43 < max(Used(texts).texts.tolist())
+    words, used, users = uses(texts, authors)
+    found = dict(zip(words, users.tolist(), strict=True))
+    assert may_leave(sets, authors, extra=words, languages=(), at_least=1) == found
+    assert may_leave(found, extra=words, languages=(), at_least=3) == {w: n for w, n in found.items() if n > 2}
+    assert max(users.tolist()) <= 43 < max(used.tolist())
 
 
 def test_no_text_uses_no_word():
-    assert Used([]).words == Used(["", "?!"]).words == ()
-    assert Used([]).authors(None) == {}
+    for texts in ([], ["", "?!"]):
+        assert [len(each) for each in uses(texts, None)] == [0, 0, 0]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.classifiers.features import Features, Used, inverse_frequencies, product, typical_words, unit, weighted
+from publius.classifiers.features import Features, inverse_frequencies, product, typical_words, unit, uses, weighted
 from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts, taught
 from publius.classifiers.topics import TYPICAL
 from publius.classifiers.values import checked_labels
 from publius.errors import DataError, UsageError, extra
 from publius.files.progress import stage
-from publius.text.list_rule import often_enough
+from publius.text.list_rule import may_leave
 from publius.text.tokenizer import StopWords
 
 if TYPE_CHECKING:
@@ -132,10 +132,10 @@ def _vocabulary(
     texts: Sequence[str], authors: Sequence[Any] | None, extra_words: Collection[str], languages: Sequence[str]
 ) -> tuple[str, ...]:
     """The words that may leave, without stop words and what every third text uses."""
-    used = Used(texts)
-    often = dict(zip(used.words, used.texts.tolist(), strict=True))
+    words, used, users = uses(texts, authors)
+    often = dict(zip(words, used.tolist(), strict=True))
     stops = StopWords.load("english")
-    kept = often_enough(used.authors(authors), extra=extra_words, languages=languages)
+    kept = may_leave(dict(zip(words, users.tolist(), strict=True)), extra=extra_words, languages=languages)
     found = tuple(sorted(w for w in kept if w not in stops and often[w] <= max(2, _COMMON * len(texts))))
     if len(found) < 2:
         raise DataError(

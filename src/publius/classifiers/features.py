@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.text.author_names import author_key
-from publius.text.counts import count_matrix, word_places
-from publius.text.known_words import NOWHERE, KnownWords
+from publius.text.counts import count_matrix, known_of
+from publius.text.known_words import KnownWords
 from publius.text.tokenizer import StopWords, split_clitics
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ class Features:
 
     def known(self, text: str) -> tuple[int, int]:
         """How many words of a text were looked up, and how many are known."""
-        places = word_places([text], self.vocabulary, profile=PROFILE).flat
-        return len(places), int(np.count_nonzero(places != NOWHERE))
+        return known_of(text, self.vocabulary, PROFILE, "english")
 
 
 def weighted(counts: Any, idf: Float64Array) -> Any:
@@ -128,9 +127,7 @@ class _Every(dict[str, int]):
     unknown_index, vocabulary = 0, ()
     __hash__ = object.__hash__  # type: ignore[assignment]
 
-    @property
-    def places(self) -> Self:
-        return self
+    places = property(lambda self: self)
 
     def __contains__(self, word: object) -> bool:
         return "'" not in str(word) or len(split_clitics(str(word))) == 1
@@ -138,38 +135,19 @@ class _Every(dict[str, int]):
     def __missing__(self, word: str) -> int:
         return self.setdefault(word, len(self))
 
-    def get(self, word: str, default: object = None) -> int:
-        return self[word]
 
-
-@final
-class Used:
-    """Which words public texts use.
-
-    Attributes:
-        words: all of them.
-        texts: how many texts use each.
-    """
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        every, pairs = _Every(), [np.zeros(0, np.int64)]
-        known = KnownWords(every, PROFILE, StopWords.load("none"))
-        for start in range(0, len(texts), _AT_ONCE):
-            owners, places = known.known(texts[start : start + _AT_ONCE])
-            pairs.append(_distinct(((owners + start) << _HALF) + places))
-        self.words, self._pairs = tuple(every), np.concatenate(pairs)
-        self.texts = self._each(self._pairs)
-
-    def authors(self, authors: Sequence[Any] | None) -> dict[str, int]:
-        """How many authors use each word, as `publius.text.list_rule.may_leave` counts them."""
-        keys, numbers, counts = [author_key(author) for author in authors or ()], dict[str | None, int](), self.texts
-        if any(keys):
-            of = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
-            counts = self._each(_distinct((of[self._pairs >> _HALF] << _HALF) + (self._pairs & _LOW)))
-        return dict(zip(self.words, counts.tolist(), strict=True))
-
-    def _each(self, pairs: IndexArray) -> IndexArray:
-        return np.bincount(pairs & _LOW, minlength=len(self.words))
+def uses(texts: Sequence[str], authors: Sequence[Any] | None) -> tuple[tuple[str, ...], IndexArray, IndexArray]:
+    """All words of public texts, how many texts use each, and how many authors do, as `may_leave` counts them."""
+    every, pairs, numbers = _Every(), [np.zeros(0, np.int64)], dict[str | None, int]()
+    known = KnownWords(every, PROFILE, StopWords.load("none"))
+    for start in range(0, len(texts), _AT_ONCE):
+        owners, places = known.known(texts[start : start + _AT_ONCE])
+        pairs.append(_distinct(((owners + start) << _HALF) + places))
+    found, keys = np.concatenate(pairs), [author_key(author) for author in authors or ()]
+    of = [numbers.setdefault(key, len(numbers)) for key in keys] if any(keys) else range(len(texts))
+    by_author = _distinct((np.array(of, np.int64)[found >> _HALF] << _HALF) + (found & _LOW))
+    used, users = (np.bincount(each & _LOW, minlength=len(every)) for each in (found, by_author))
+    return tuple(every), used, users
 
 
 def _distinct(numbers: IndexArray) -> IndexArray:

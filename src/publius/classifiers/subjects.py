@@ -23,8 +23,7 @@ from publius.errors import DataError, PubliusError, UsageError
 from publius.files import write_file
 from publius.files.progress import counted, stage
 from publius.noise.randomness import seeded_rng
-from publius.text.counts import count_matrix, word_places
-from publius.text.known_words import NOWHERE
+from publius.text.counts import count_matrix, known_of
 from publius.text.tokenizer import StopWords
 
 SUBJECTS: Final = 300
@@ -83,15 +82,9 @@ class Subjects(Classifier):
 
     def answers(self, texts: Sequence[str]) -> IndexArray:
         """See `Classifier.answers`."""
-        rows, subjects, excess = self._excess(
-            count_matrix(texts, self.vocabulary, profile=PROFILE, stop_words="english")
-        )
-        found = np.full(len(texts), len(self.labels) - 1, np.int64)
-        first = np.flatnonzero(np.diff(rows, prepend=-1))
-        most = np.repeat(np.maximum.reduceat(excess, first), np.diff(first, append=len(rows))) if len(rows) else excess
-        best = np.flatnonzero((excess == most) & (excess > 0))[::-1]  # the first of equal ones comes last, and stays
-        found[rows[best]] = subjects[best]
-        return found
+        scores = self._excess(count_matrix(texts, self.vocabulary, profile=PROFILE, stop_words="english"))
+        other = len(self.labels) - 1
+        return np.where(scores.max(axis=1) > 0, np.argmax(scores, axis=1), other).astype(np.int64)
 
     def words(self, label: str) -> tuple[str, ...]:
         """See `Classifier.words`: those of the cluster, the most central first."""
@@ -99,23 +92,22 @@ class Subjects(Classifier):
 
     def known(self, text: str) -> tuple[int, int]:
         """See `Classifier.known`."""
-        places = word_places([text], self.vocabulary, profile=PROFILE, stop_words="english").flat
-        return len(places), int(np.count_nonzero(places != NOWHERE))
+        return known_of(text, self.vocabulary, PROFILE, "english")
 
-    def _excess(self, counts: Any) -> tuple[IndexArray, IndexArray, Float64Array]:
-        """How far each subject stands out of which a text has words: (mass - expected) / sqrt(e + 1/2 + (e / 2)^2).
+    def _excess(self, counts: Any) -> Float64Array:
+        """How far each subject stands out, shape (n, count): (mass - expected) / sqrt(e + 1/2 + (e / 2)^2), e expected.
 
-        Texts, their subjects and the excess, in order; e is what is expected. The last term is for what writers have in
-        common with no newspaper: "know", "think", "something".
+        0 where a text has no word of it. The last term is for what writers have in common with no newspaper: "know",
+        "think", "something".
         """
         n, size = counts.shape[0], len(self._share)
         rows = np.repeat(np.arange(n), np.diff(counts.indptr))
         weights = LOGS[np.minimum(counts.data, len(LOGS) - 1)] * self._rarity[counts.indices]
         mass = np.bincount(rows * size + self._member[counts.indices], weights=weights, minlength=n * size)
-        cells = np.flatnonzero(mass)
-        rows_of, subjects = np.divmod(cells, size)
-        expected = np.bincount(rows, weights=weights, minlength=n)[rows_of] * self._share[subjects]
-        return rows_of, subjects, (mass[cells] - expected) / np.sqrt(expected + 0.5 + (_SPREAD * expected) ** 2)
+        cells = np.flatnonzero(mass)  # one in ten
+        expected = np.bincount(rows, weights=weights, minlength=n)[cells // size] * self._share[cells % size]
+        mass[cells] = (mass[cells] - expected) / np.sqrt(expected + 0.5 + (_SPREAD * expected) ** 2)
+        return np.asarray(mass.reshape(n, size), np.float64)
 
     def _central(self, rows: Float64Array, count: int) -> list[tuple[str, ...]]:
         """The words of each subject: cosine to its centre, times rarity^-0.3."""

@@ -18,11 +18,11 @@ from publius.arrays import Float64Array, IndexArray
 from publius.classifiers.features import (
     WEIGHT,
     Features,
-    Used,
     beside,
     inverse_frequencies,
     product,
     typical_words,
+    uses,
     weighted,
 )
 from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts, taught
@@ -31,7 +31,7 @@ from publius.errors import DataError, extra
 from publius.files.progress import counted, stage
 from publius.statistics import author_mean
 from publius.text.author_names import author_key
-from publius.text.list_rule import often_enough
+from publius.text.list_rule import may_leave
 from publius.text.normal_form import compared
 from publius.text.tokenizer import StopWords
 
@@ -99,9 +99,10 @@ class TopicClassifier(StoredClassifier):
         place = {label: number for number, label in enumerate(names)}
         numbers = np.array([place[label] for label in said], np.int64)
         with stage("reading words"):
-            used = Used(texts)
-            vocabulary = _vocabulary(used)
-            public = {*often_enough(used.authors(authors), extra=extra_words, languages=languages)}
+            words, used, users = uses(texts, authors)
+            vocabulary = _vocabulary(words, used)
+            leave = dict(zip(words, users.tolist(), strict=True))
+            public = {*may_leave(leave, extra=extra_words, languages=languages)}
             features = Features(vocabulary, np.ones(len(vocabulary)), encoder)
             counts = features.counts(texts)
         with stage("encoding"):
@@ -149,9 +150,9 @@ def _labelled(
     return [*compress(texts, said)], [*filter(None, said)], of_them
 
 
-def _vocabulary(used: Used) -> tuple[str, ...]:
+def _vocabulary(words: Sequence[str], used: IndexArray) -> tuple[str, ...]:
     """The words that two texts use, in order."""
-    found = tuple(sorted(used.words[place] for place in np.flatnonzero(used.texts >= _TEXTS_EACH).tolist()))
+    found = tuple(sorted(words[place] for place in np.flatnonzero(used >= _TEXTS_EACH).tolist()))
     if not found:
         raise DataError(f"no word is in {_TEXTS_EACH} of the public texts: give more texts")
     return found

@@ -8,9 +8,9 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.arrays import IndexArray, Rows
+from publius.arrays import IndexArray
 from publius.settings import TextSettings
-from publius.text.known_words import known_words
+from publius.text.known_words import NOWHERE, known_words
 from publius.text.tokenizer import StopWords
 
 
@@ -28,19 +28,13 @@ class WordList:
         return word in self.places
 
 
-@lru_cache(4)
-def _word_list(words: tuple[str, ...]) -> WordList:
-    return WordList(words)
+_word_list = lru_cache(4)(WordList)
 
 
-def word_places(
-    texts: Sequence[str], words: tuple[str, ...], *, profile: str = "glove", stop_words: str = TextSettings.stop_words
-) -> Rows:
-    """For each text the places of its words in ``words``, in their order; -1 for one that is not there.
-
-    A row is a function of its own text. The table of the words is kept for the next call with the same tuple.
-    """
-    return Rows.of(known_words(_word_list(words), profile, StopWords.load(stop_words)).places(texts))
+def known_of(text: str, words: tuple[str, ...], profile: str, stop_words: str) -> tuple[int, int]:
+    """How many words of a text are looked up in ``words``, and how many are there."""
+    (places,) = known_words(_word_list(words), profile, StopWords.load(stop_words)).places([text])
+    return len(places), int(np.count_nonzero(places != NOWHERE))
 
 
 def count_matrix(
@@ -48,7 +42,8 @@ def count_matrix(
 ) -> Any:
     """How often each of ``words`` stands in each text: a scipy CSR array of int64, shape (texts, words), sorted.
 
-    A row is a function of its own text; other words and stop words count nowhere.
+    A row is a function of its own text; other words and stop words count nowhere. The table of the words is kept for
+    the next call with the same tuple.
 
     >>> count_matrix(["tea and milk and tea", ""], ("milk", "tea")).toarray().tolist()
     [[1, 2], [0, 0]]

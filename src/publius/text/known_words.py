@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice, pairwise
-from threading import RLock
-from typing import Any, Final, NoReturn, Protocol, final
+from threading import Lock
+from typing import Any, Final, Protocol, Self, final
 
 import numpy as np
 
@@ -69,14 +69,16 @@ class _Stretches(dict[bytes, int]):
     It remembers stretches of private texts in memory, so it is never written, printed or sent to another process.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.lock = RLock()
-        self.age = self._size = 0
-        self.all: list[bytes] = []
+    lock, age = Lock(), 0
+
+    def forget(self) -> Self:
+        """Begin anew: the numbers of another age mean nothing."""
+        self.clear()
+        self.age, self._size, self.all = self.age + 1, 0, list[bytes]()
         # Each row a short stretch, filled up with zeros, and its number; a stretch has one row where it can stand.
         self._common = np.zeros((1 << _BITS, _SHORT // 8 + 1), np.uint64)
         self._last = deque[tuple[Sequence[str], tuple[IndexArray, IndexArray]]](maxlen=_LAST)
+        return self
 
     def __missing__(self, stretch: bytes) -> int:
         number = self[stretch] = len(self.all)
@@ -90,11 +92,7 @@ class _Stretches(dict[bytes, int]):
             if known == chunks:
                 return found
         if len(self.all) >= _MOST or self._size >= _MOST * _LONGEST:
-            self.clear()
-            self.all.clear()
-            self._last.clear()
-            self._common = np.zeros((1 << _BITS, _SHORT // 8 + 1), np.uint64)
-            self._size, self.age = 0, self.age + 1
+            self.forget()
         plain = [_plain(each) for each in chunks]
         if (size := sum(map(len, plain))) < _FEW:
             cut = [[bare for each in chunk.split() if (bare := each.strip(_JOINING))] for chunk in plain]
@@ -134,11 +132,8 @@ class _Stretches(dict[bytes, int]):
     def __repr__(self) -> str:
         return "Stretches()"
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("private texts do not leave the process")
 
-
-_all_stretches = _Stretches()
+_all_stretches = _Stretches().forget()
 
 
 @final
@@ -179,7 +174,8 @@ class KnownWords:
     def known(self, texts: Sequence[str]) -> tuple[IndexArray, IndexArray]:
         """Of each word that is known the number of its text and its place, in no order: quicker than `places`."""
         where, places = [_NO_PLACES], [_NO_PLACES]
-        for numbers, chunks in _together((n, part) for n, text in enumerate(texts) for part in _parts(text)):
+        parts = (chunks_of(text, _AT_ONCE) if len(text) > _AT_ONCE else (text,) for text in texts)
+        for numbers, chunks in _together((number, part) for number, some in enumerate(parts) for part in some):
             codes, counts, several, rows = self._looked_up(chunks)
             owners = np.repeat(numbers, counts)
             one = codes > NOWHERE
@@ -210,10 +206,10 @@ class KnownWords:
             if (more := len(_all_stretches.all) - len(self._codes)) > 0:
                 self._codes = np.concatenate([self._codes, np.full(more + len(self._codes) // 2, _UNSEEN)])
             codes = self._codes.take(numbers)
-            if len(new := np.flatnonzero(codes == _UNSEEN)):
-                for number in {*numbers[new].tolist()}:
-                    self._codes[number] = self._code(_all_stretches.all[number])
-                codes[new] = self._codes.take(numbers[new])
+            new = np.flatnonzero(codes == _UNSEEN)
+            for number in {*numbers[new].tolist()}:
+                self._codes[number] = self._code(_all_stretches.all[number])
+            codes[new] = self._codes.take(numbers[new])
             several = np.flatnonzero(codes < _NOTHING)
             return codes, counts, several, [self._rows[_NOTHING - 1 - code] for code in codes[several].tolist()]
 
@@ -222,7 +218,7 @@ class KnownWords:
         # One word as it stands, without anything at which the tokenizer would cut it.
         if text.isascii() and (text.isalnum() if self._digits_kept else text.isalpha()):
             word = text.lower()
-            return _NOTHING if word in stops.words else vocabulary.places.get(word, NOWHERE)
+            return _NOTHING if word in stops.words else vocabulary.places[word] if word in vocabulary else NOWHERE
         words = lookup(text, vocabulary, profile=profile, stop_words=stops)
         places = [NOWHERE if type(word) is Unknown else vocabulary.places[word] for word in words]
         if len(places) < 2:
@@ -235,10 +231,6 @@ class KnownWords:
 
     def __reduce__(self) -> tuple[type[KnownWords], tuple[IndexedVocabulary, str, StopWords]]:
         return KnownWords, self._facts
-
-
-def _parts(text: str) -> Iterable[str]:
-    return chunks_of(text, _AT_ONCE) if len(text) > _AT_ONCE else (text,)
 
 
 def _together(chunks: Iterable[tuple[int, str]]) -> Iterator[tuple[list[int], list[str]]]:

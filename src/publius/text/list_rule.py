@@ -24,13 +24,13 @@ ENGLISH: Final = "en"
 
 
 def may_leave(
-    words_by_text: Iterable[Collection[str]], authors: Sequence[str | None] | None = None, *,
+    words_by_text: Iterable[Collection[str]] | Mapping[str, int], authors: Sequence[str | None] | None = None, *,
     at_least: int = AUTHORS_AT_LEAST, extra: Collection[str] = (), languages: Sequence[str] = (ENGLISH,),
 ) -> dict[str, int]:  # fmt: skip
     """The words of public texts that may leave, most used first, each with how many authors use it.
 
     Args:
-        words_by_text: the words of each text, as the tokenizer writes them.
+        words_by_text: the words of each text, as the tokenizer writes them; or how many authors use each word.
         authors: who wrote each text; those without a name count as one author, or, where none is named at all (or
             None is given), each text as an author of its own.
         at_least: how many authors must use a word.
@@ -48,9 +48,9 @@ def may_leave(
     if at_least < 1:
         raise UsageError(f"at least one author must use a word, not {at_least}")
     keys = [author_key(author) for author in authors or ()]
-    counts: Counter[str] = Counter()
+    counts = Counter(words_by_text if isinstance(words_by_text, Mapping) else ())
     if not any(keys):
-        for words in words_by_text:
+        for words in () if isinstance(words_by_text, Mapping) else words_by_text:
             counts.update(set(words))
     else:
         used: dict[str | None, set[str]] = {}
@@ -61,14 +61,6 @@ def may_leave(
             raise UsageError("there must be an author, or None, for each public text") from None
         for each in used.values():
             counts.update(each)
-    return often_enough(counts, at_least=at_least, extra=extra, languages=languages)
-
-
-def often_enough(
-    counts: Mapping[str, int], *, at_least: int = AUTHORS_AT_LEAST, extra: Collection[str] = (),
-    languages: Sequence[str] = (ENGLISH,),
-) -> dict[str, int]:  # fmt: skip
-    """`may_leave` of words by how many authors use each."""
     enough = [word for word, count in counts.items() if count >= at_least]
     listed = in_lists(enough, extra=extra, languages=languages)
     return {word: counts[word] for word in sorted(listed, key=lambda word: (-counts[word], word))}
