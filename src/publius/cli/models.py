@@ -274,9 +274,7 @@ def try_(
     some = documents[:: max(1, -(-len(documents) // (_COMPARED if label else _SHOWN)))]
     answers = console.watched(found.predict, [each.text for each in some])
     pairs = [*zip(some, answers, strict=True)]
-    agreement = None
-    if label:
-        agreement = sum(compared(each.fields[label]) == answer for each, answer in pairs) / max(len(pairs), 1)
+    agreement = sum(compared(each.fields[label]) == answer for each, answer in pairs) / len(pairs) if label else None
     shown = pairs[:: max(1, -(-len(pairs) // _SHOWN))]
     rows = [{"text": " ".join(each.text.split())[:60], "label": answer} for each, answer in shown]
     agree = None if agreement is None else f"Both agree for {100 * agreement:.1f} % of {len(some):,} texts."
