@@ -27,8 +27,7 @@ WEIGHT: Final = 0.5
 LOGS: Final = np.array([0.0, *(1 + math.log(count) for count in range(1, 4096))])
 """1 + ln(count); a word counts at most 4,095 times."""
 _AT_ONCE: Final = 1000  # texts
-_HALF: Final = 32  # bits: a text's number and a word's place are one number
-_LOW: Final = 2**_HALF - 1
+_HALF: Final = 2**32  # a text's number and a word's place are one number
 
 
 @final
@@ -124,16 +123,16 @@ def inverse_frequencies(counts: Any) -> Float64Array:
 class _Every(dict[str, int]):
     """A vocabulary that has every word which `tokenize` gives, with a place by when it came."""
 
-    unknown_index, vocabulary = 0, ()
+    unknown_index, vocabulary, places = 0, (), property(lambda self: self)
     __hash__ = object.__hash__  # type: ignore[assignment]
-
-    places = property(lambda self: self)
 
     def __contains__(self, word: object) -> bool:
         return "'" not in str(word) or len(split_clitics(str(word))) == 1
 
-    def __missing__(self, word: str) -> int:
+    def __missing__(self, word: str, default: object = None) -> int:
         return self.setdefault(word, len(self))
+
+    get = __missing__
 
 
 def uses(texts: Sequence[str], authors: Sequence[Any] | None) -> tuple[tuple[str, ...], IndexArray, IndexArray]:
@@ -142,16 +141,16 @@ def uses(texts: Sequence[str], authors: Sequence[Any] | None) -> tuple[tuple[str
     known = KnownWords(every, PROFILE, StopWords.load("none"))
     for start in range(0, len(texts), _AT_ONCE):
         owners, places = known.known(texts[start : start + _AT_ONCE])
-        pairs.append(_distinct(((owners + start) << _HALF) + places))
+        pairs.append(_distinct((owners + start) * _HALF + places))
     found, keys = np.concatenate(pairs), [author_key(author) for author in authors or ()]
     of = [numbers.setdefault(key, len(numbers)) for key in keys] if any(keys) else range(len(texts))
-    by_author = _distinct((np.array(of, np.int64)[found >> _HALF] << _HALF) + (found & _LOW))
-    used, users = (np.bincount(each & _LOW, minlength=len(every)) for each in (found, by_author))
+    by_author = _distinct(np.array(of, np.int64)[found // _HALF] * _HALF + found % _HALF)
+    used, users = (np.bincount(each % _HALF, minlength=len(every)) for each in (found, by_author))
     return tuple(every), used, users
 
 
 def _distinct(numbers: IndexArray) -> IndexArray:
-    numbers.sort()  # np.unique takes a table, which takes four times as long
+    numbers.sort()  # quicker than the table that np.unique makes
     return numbers[np.diff(numbers, prepend=-1) > 0]
 
 

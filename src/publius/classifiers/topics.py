@@ -101,8 +101,7 @@ class TopicClassifier(StoredClassifier):
         with stage("reading words"):
             words, used, users = uses(texts, authors)
             vocabulary = _vocabulary(words, used)
-            leave = dict(zip(words, users.tolist(), strict=True))
-            public = {*may_leave(leave, extra=extra_words, languages=languages)}
+            public = {*may_leave(dict(zip(words, users.tolist(), strict=True)), extra=extra_words, languages=languages)}
             features = Features(vocabulary, np.ones(len(vocabulary)), encoder)
             counts = features.counts(texts)
         with stage("encoding"):

@@ -214,20 +214,18 @@ class KnownWords:
             return codes, counts, several, [self._rows[_NOTHING - 1 - code] for code in codes[several].tolist()]
 
     def _code(self, stretch: bytes) -> int:
-        text, (vocabulary, profile, stops) = stretch.decode("utf-8", "surrogatepass"), self._facts
+        vocabulary, profile, stops = self._facts
         # One word as it stands, without anything at which the tokenizer would cut it.
-        if text.isascii() and (text.isalnum() if self._digits_kept else text.isalpha()):
-            word = text.lower()
-            return _NOTHING if word in stops.words else vocabulary.places[word] if word in vocabulary else NOWHERE
+        if stretch.isalnum() if self._digits_kept else stretch.isalpha():
+            word = stretch.lower().decode()
+            return _NOTHING if word in stops.words else vocabulary.places.get(word, NOWHERE)
+        text = stretch.decode("utf-8", "surrogatepass")
         words = lookup(text, vocabulary, profile=profile, stop_words=stops)
         places = [NOWHERE if type(word) is Unknown else vocabulary.places[word] for word in words]
         if len(places) < 2:
             return places[0] if places else _NOTHING
         self._rows.append(np.array(places, np.int64))
         return _NOTHING - len(self._rows)
-
-    def __repr__(self) -> str:
-        return "KnownWords()"
 
     def __reduce__(self) -> tuple[type[KnownWords], tuple[IndexedVocabulary, str, StopWords]]:
         return KnownWords, self._facts
