@@ -42,7 +42,7 @@ _MIXED: Final = bytes(code if code > 127 or chr(code).isalnum() or code in _KEPT
 # What joins nothing at the edge of a stretch: without it "end." and "end" are one.
 _EDGE: Final = np.array([code in _JOINING for code in range(256)], np.int64)
 
-_MOST, _LONGEST = 2**17, 64  # at most so many stretches are remembered, of so many bytes in the mean: some 20 MB
+_MOST, _LONGEST = 2**18, 64  # at most so many stretches are remembered, of so many bytes in the mean: some 40 MB
 _LAST: Final = 8  # lots of texts whose stretches are kept for the next vocabulary
 _SHORT, _BITS = 24, 18  # the commonest of at most 24 bytes are also in an array of 2^18 rows: 8 MB
 _BYTES_KEPT: Final = np.array([(1 << 8 * min(count, 8)) - 1 for count in range(_SHORT + 2)], np.uint64)
