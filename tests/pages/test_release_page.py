@@ -187,10 +187,10 @@ def test_what_epsilon_means_by_brute_force(epsilon, labels, candidates):
 
 def test_meaning_in_one_line_of_each_kind():
     assert meaning(labels_of(21)) == (
-        "Noise changes 12 % of labels (about 147 of 1,234). Somebody who has two texts can tell which of them "
-        "a row was made from at most 99.34 % of the time (by guessing: 50 %)."
+        "Noise changes 12 % of labels (about 147 of 1,234). Suppose somebody has two texts, and a row made from "
+        "one of them. They pick the right one at most 99.34 % of the time (by guessing: 50 %)."
     )
-    assert meaning(summary_of()).endswith("an author's text out of two at most 74 % of the time (by guessing: 50 %).")
+    assert meaning(summary_of()).endswith("They pick the right one at most 74 % of the time (by guessing: 50 %).")
     assert meaning(words_of()).endswith(
         "The exponent is at most 2.31 if one says nurse and the other doctor, and 61.7 if one says nurse and the other river."
     )
@@ -241,7 +241,7 @@ def test_words_show_exponents_between_zones_and_how_often_a_word_stays(tmp_path)
     assert 'class="zone zb"' in page
     assert "unchanged: 63 %." in page
     assert "Not computed for this release" in side_of(pages(tmp_path, words_of(), None)[0])
-    assert "other texts by them. How many was not measured" in side_of(page)
+    assert "other texts by them. How many can be recognised was not measured" in side_of(page)
 
 
 def test_a_declared_value_is_nobody_s_answer(tmp_path):

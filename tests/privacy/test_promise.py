@@ -95,7 +95,7 @@ def test_a_summary_protects_authors():
     said = promise(manifest)
     assert "epsilon-differential privacy for each author with epsilon = 1 (delta = 0, proven)" in said
     assert "at most 2.72 times" in said
-    assert "text out of two at most 74 % of the time" in meaning(manifest)
+    assert "the right one at most 74 % of the time" in meaning(manifest)
     assert meaning(manifest) in said
 
 

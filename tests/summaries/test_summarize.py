@@ -110,7 +110,7 @@ def test_the_page_shows_pictures_first_and_is_short(released):
         "What changed since an earlier summary",
         "Here epsilon is ",
         "so the counts do not add up",
-        "more frequent in it than in all groups",
+        "more frequent here than in all groups",
     ):
         assert said in side
     assert "more</b>: park" in side or "new</b>: park" in side
@@ -129,7 +129,7 @@ def test_of_which_documents_a_count_is_is_said(released, topics, subjects, file,
     page, read_me = ((released / name).read_text() for name in ("release.html", "README.txt"))
     assert "in any document. A program decides, and makes mistakes." in page
     assert "drawn by lot; for statements, all documents." in page
-    assert "of each author; for statements, all documents." in read_me
+    assert "of each author was counted; for statements, all documents." in read_me
     assert (
         "at most 1 document of each author, and of all their documents at most 2 statements;"
         in json.loads((released / "manifest.json").read_bytes())["promise"]

@@ -36,13 +36,14 @@ def meaning(manifest: Any) -> str:
         what, compared = ("declared values", "values") if manifest.classifier.kind == "values" else ("labels", "texts")
         times = number(round(changed * manifest.documents))
         return (
-            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}). Somebody who has "
-            f"two {compared} can tell which of them a row was made from at most {picked} of the time (by guessing: 50 %)."
+            f"Noise changes {percent(changed)} of {what} (about {times} of {number(manifest.documents)}). Suppose somebody "
+            f"has two {compared}, and a row made from one of them. They pick the right one at most {picked} of the time (by "
+            "guessing: 50 %)."
         )
     if kind == "summary":
         return (
-            "Somebody who knows the texts of all other authors can pick an author's text out of two at most "
-            f"{picked} of the time (by guessing: 50 %)."
+            "Suppose somebody knows the texts of all other authors and sees two texts, one of them by this author. They pick "
+            f"the right one at most {picked} of the time (by guessing: 50 %)."
         )
     if manifest.evidence == "none":
         return "Nothing is promised: this mechanism has no proof."
