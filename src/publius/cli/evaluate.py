@@ -27,7 +27,7 @@ def evaluate(
     *more: More,
     epsilon: Annotated[str, Help("Such as 10,20,none (none is always tried).")] = "",
     classifier: Annotated[str | None, Help("Evaluate its labels, in closed form.")] = None,
-    attackers: Annotated[str, Help("Such as words,koppel; --attackers list names all.")] = "",
+    attackers: Annotated[str, Help("Such as words,koppel; an unknown name lists all.")] = "",
     protocol: Annotated[Literal["paper"] | None, Help("Table 1 of the paper, whole.")] = None,
     as_is: Annotated[bool, Help("Attack texts as they are; for the curator alone.")] = False,
     summary: Annotated[str | None, Help("Who is in this summary of PUBLIC?")] = None,

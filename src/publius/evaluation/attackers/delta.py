@@ -24,7 +24,12 @@ class Delta(Attacker):
 
     def fit(self, texts: Sequence[str], labels: Sequence[str]) -> Self:
         """Find the commonest words, their spread, and each author's profile."""
-        self.counter_ = CountVectorizer(analyzer=split, dtype=np.float64, max_features=self.words).fit(texts)
+        every = CountVectorizer(analyzer=split)
+        often = np.argsort(-np.asarray(every.fit_transform(texts).sum(axis=0)).ravel(), kind="stable")[: self.words]
+        names = every.get_feature_names_out()[
+            often
+        ]  # of equally common words the first by the alphabet, on any processor
+        self.counter_ = CountVectorizer(analyzer=split, dtype=np.float64, vocabulary=names)
         shares = self._shares(texts)
         self.mean_, deviation = shares.mean(axis=0), shares.std(axis=0)
         self.deviation_ = np.where(deviation > 0, deviation, np.inf)  # a word of constant share tells nothing
