@@ -252,7 +252,7 @@ def test_a_declared_value_is_nobody_s_answer(tmp_path):
 def test_accuracy_is_said_before_and_after_noise(tmp_path):
     page, read_me = pages(tmp_path, *MADE["21 labels"])
     said = re.search(
-        r"75 % got the right label before noise \(mark\), 66 % after noise \(bar\)\. 95 % interval: (\d+) % to (\d+) %",
+        r"Before noise, 75 % got the right label \(mark\)\. After noise, 66 % did \(bar; 95 % interval (\d+) % to (\d+) %\)",
         side_of(page),
     )
     assert int(said[1]) < 66 < int(said[2])

@@ -165,7 +165,7 @@ def test_who_was_identified_stands_on_both_pages(tmp_path, words):
         assert "right one of 50 authors" in side_of(page)
         assert len(side_of(page).split()) < 600
     assert "This was not measured" not in side_of(curator)
-    assert "Check: publius verify FOLDER PAGE" in side_of(public)
+    assert "publius verify FOLDER PAGE" in side_of(public)
     assert "Files: bags.jsonl, manifest.json, README.txt, release.html." in side_of(public)
     assert side_of(public).startswith("For recipients")
     assert side_of(curator).startswith("For the curator: read, complete, sign")
