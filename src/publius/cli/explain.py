@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from publius.cli import console
 from publius.cli.console import Table
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Answer = tuple[dict[str, Any], list[str | Table]]
 """The record of what was found, and the sentences and tables that people are shown of it."""
+_DRAWN: Final = ", within 3 points"
+"""Of a law without a closed form: 2,000 draws, at 95 %."""
 
 
 def explain(
@@ -98,7 +100,7 @@ def _setting(mechanism: Lifted) -> Answer:
         ("exponent per unit of distance (epsilon * N)", rounded_up(found["exponent_per_distance"])),
         *((f"two texts that differ in one word: nurse, {word}", rounded_up(value))
           for word, value in (("doctor", found["nearest_pair"]), ("river", found["typical_pair"])) if value is not None),
-        ("frequent words left unchanged", percent(found["unchanged"])),
+        ("frequent words left unchanged" + _DRAWN * (found["worst_pair"] is None), percent(found["unchanged"])),
         ("mean distance of a word from its replacement", found["mean_distance"]),
         ("evidence", found["evidence"]), ("delta", f"{found['delta']:.3g}"),
     ]  # fmt: skip
@@ -132,7 +134,8 @@ def _unchanged(names: list[str], share: float, words: Words) -> Answer:
     ]
     return {"mechanisms": rows}, [
         Table(("mechanism", "epsilon", "unchanged"), cells),
-        "Public words of the vocabulary; epsilons of different mechanisms bound the same ratio.",
+        "Public words of the vocabulary; epsilons of different mechanisms bound the same ratio. Where words are drawn, "
+        "shares are within 2 points.",
     ]
 
 
