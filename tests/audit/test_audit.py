@@ -70,8 +70,11 @@ def test_a_broken_target_is_refuted_and_the_case_shows_it_again(run, tmp_path, n
     assert (code, found["verdict"]) == (1, "refuted")
     # Two processes that each remember one draw remember the same one now and then: then the ratio refutes.
     assert json.loads(Path(found["case"]).read_text())["kind"] in kind.split(" or ")
-    code, out, _ = run("audit", "--replay", found["case"], "--target", f"python:audit.toys:{name}", "--json")
-    assert (code, json.loads(out)["verdict"]) == (1, "refuted")
+    again = ("audit", "--replay", found["case"], "--target", f"python:audit.toys:{name}", "--json")
+    tries = 20 if name == "remembers" else 1  # and then a single replay shows nothing, too
+    assert any(
+        (code, json.loads(out)["verdict"]) == (1, "refuted") for code, out, _ in (run(*again) for _ in range(tries))
+    )
 
 
 @pytest.mark.parametrize(("name", "verdict"), [("sound", "not-refuted"), ("scale_off_by_three", "refuted")])
