@@ -1,6 +1,10 @@
 """The table of stretches gives exactly the words of the tokenizer, whatever the text, the policy and the length."""
 
+import os
 import pickle
+import signal
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -193,3 +197,23 @@ def test_a_matrix_of_counts_has_the_words_of_each_text(texts):
         assert dict(Bag(words_of(text, VOCABULARY, encoding).words).counts) == {
             word: count for word, count in zip(WORDS, row, strict=True) if count
         }
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_that_is_forked_while_a_thread_looks_words_up_can_look_them_up():
+    held = threading.Event()
+
+    def hold():
+        with module._all_stretches.lock:
+            held.set()
+            time.sleep(0.2)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    if (child := os.fork()) == 0:
+        signal.alarm(20)  # ends one that waits for a lock which nobody holds any more
+        found = KnownWords(VOCABULARY, "glove", STOPS).places(["milk"])
+        os._exit(0 if [row.tolist() for row in found] == [[1]] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    thread.join()

@@ -7,6 +7,7 @@ tokenizer's: only repetition is saved. Many texts are cut and looked up at once,
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -134,6 +135,10 @@ class _Stretches(dict[bytes, int]):
 
 
 _all_stretches = _Stretches().forget()
+if hasattr(os, "register_at_fork"):  # a child has the table whole and the lock free, whichever thread was in it
+    os.register_at_fork(
+        before=_Stretches.lock.acquire, after_in_parent=_Stretches.lock.release, after_in_child=_Stretches.lock.release
+    )
 
 
 @final
