@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 import sys
 
 import pytest
@@ -122,3 +123,24 @@ def test_a_review_that_is_no_date_is_refused_before_the_draw(run, tickets, tmp_p
     assert (code, out) == (2, "")
     assert "--review is a date" in err
     assert not (tmp_path / "out").exists()
+
+
+def test_the_reports_command_repeats_its_attacks(run, tmp_path, monkeypatch):
+    public, asked = tmp_path / "public texts.jsonl", []
+    public.write_text("".join(json.dumps({"text": f"tea {n}", "by whom": f"p{n % 3}"}) + "\n" for n in range(9)))
+
+    def stopped(*given):
+        asked.append(given)
+        raise UsageError("enough")
+
+    monkeypatch.setattr("publius.evaluation.evaluate.of_words", stopped)
+    code, _, err = run(
+        "start", public, "--public", public, "--release", "words", "--author-field", "by whom", "--epsilon", 7.5,
+        "--length", 12, "--yes", "--output", tmp_path / "out",
+    )  # fmt: skip
+    assert (code, "enough" in err) == (2, True)
+    monkeypatch.chdir(tmp_path)
+    run(*shlex.split(asked[0][0].command)[1:])
+    (first, *setting), (second, *again) = ((given[0].people, given[1], repr(given[2])) for given in asked)
+    assert (first, setting) == (second, [again[0], again[1].replace("'12'", "12")])  # a command line has no numbers
+    assert asked[0][0].read()[1] == asked[1][0].read()[1]

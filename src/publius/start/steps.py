@@ -6,6 +6,7 @@ The terminal and the page in the browser run the same steps over the same answer
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -235,12 +236,16 @@ def _evaluate(answers: Answers, reading: Reading, folder: Path, said: Said) -> N
     from publius.evaluation.asked import Tried
     from publius.evaluation.report import headline, write
 
-    public = evaluate.Public(
-        source=answers.public, reading=reading, people=People(author_field=answers.author_field or "author")
-    )
+    author, epsilon = answers.author_field or "author", answers.epsilon or 10.0
     tried = Tried(length=answers.length or 40)
+    asked = {"author-field": author, "epsilon": repr(epsilon), "length": str(tried.length)}
+    again = [part for name, value in asked.items() for part in (f"--{name}", value)]
+    public = evaluate.Public(
+        source=answers.public, reading=reading, people=People(author_field=author),
+        command=shlex.join(["publius", "evaluate", Path(str(answers.public)).name, *again]),
+    )  # fmt: skip
     with stage("attacking public texts"):
-        results = evaluate.of_words(public, [answers.epsilon or 10.0], tried)
+        results = evaluate.of_words(public, [epsilon], tried)
     write(results, folder)
     said(headline(results))
 
