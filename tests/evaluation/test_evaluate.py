@@ -73,6 +73,16 @@ def test_words_are_attacked_clear_and_protected(run, written, words, stored, tmp
     assert (out.stat().st_mode & 0o777, (out / "results.json").stat().st_mode & 0o777) == (0o700, 0o600)
 
 
+def test_clear_and_protected_are_the_same_texts_at_the_same_length(run, written, words, stored, tmp_path):
+    path, out = written(authors_texts(authors=8, each=3, words=60, vocabulary=words)), tmp_path / "out"
+    code, _, err = run("evaluate", path, "--epsilon", "5000", *FEW, "--attackers", "words,likelihood", "--output", out)
+    assert (code, err) == (0, "")
+    found = results(out)
+    protected = [each for each in found.attackers if each.epsilon is not None and each.attacker != "worst-case"]
+    assert protected
+    assert all(each.identified.value == each.clear.value < 1 for each in protected if each.task == "author")
+
+
 def test_the_same_command_gives_the_same_numbers(run, written, words, stored, tmp_path):
     path = written(authors_texts(authors=6, each=3, vocabulary=words))
     found = []
