@@ -218,6 +218,9 @@ def test_rule_10_the_order_is_independent_and_shuffling_is_said_without_ids_and_
         assert LABELS.run(source, tmp_path / name, mechanism, leaving=leaving).manifest.shuffled is None
     two = manifest_of(mechanism, 300, Leaving(), documents_per_author=2).shuffled
     assert two.epsilon == publius.Shuffled(mechanism, 300, 2).guarantee.epsilon > plain.manifest.shuffled.epsilon
+    weak = publius.RandomizedResponse(mechanism.classifier, epsilon=7)  # shuffled, nearly 7: it says nothing
+    assert 0.9 * 7 < publius.Shuffled(weak, 300).guarantee.epsilon < 7
+    assert manifest_of(weak, 300, Leaving()).shuffled is None
     by_id = labels_of(tmp_path / "ids")
     order = RunKey(RunKey(bytes(range(32))).derive("order")).rng("").permutation(300)
     assert labels_of(tmp_path / "plain") == [by_id[each] for each in np.argsort(order)]
