@@ -257,7 +257,8 @@ def _evaluation(folder: Path, manifest: Manifest, private: Corpus | None) -> dic
     among = {round(each.candidates or results.candidates) for each in _drawn(found)}
     parts = (("clear", "b"), ("identified", "a"), ("baseline", "c"))
     rows = [
-        {"label": each.attacker + f", {each.candidates:.0f} authors" * (len(among) > 1), "under": _knows(each), "marks": [
+        {"label": each.attacker + f", {each.candidates or results.candidates:.0f} authors" * (len(among) > 1),
+         "under": _knows(each), "marks": [
             {"value": part.share, "low": part.low, "high": part.high, "tone": tone}
             for name, tone in parts if (part := getattr(each, name)) is not None
         ]}
