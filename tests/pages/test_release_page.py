@@ -252,7 +252,7 @@ def test_a_declared_value_is_nobody_s_answer(tmp_path):
 def test_accuracy_is_said_before_and_after_noise(tmp_path):
     page, read_me = pages(tmp_path, *MADE["21 labels"])
     said = re.search(
-        r"Before noise, 75 % got the right label \(mark\)\. After noise, 66 % did \(bar; 95 % interval (\d+) % to (\d+) %\)",
+        r"Before noise \(thick stroke\), 75 % got the right label\. After noise \(bar\), 66 % did; 95 % interval: (\d+) % to (\d+) %",
         side_of(page),
     )
     assert int(said[1]) < 66 < int(said[2])
@@ -349,8 +349,8 @@ def test_words_promise_no_more_than_the_exponent_of_one_word(tmp_path):
     protected, not_protected = side.split("Who is protected")[1].split("Who is not")
     assert "a row hardly shows which of them it was made from" in protected
     assert "If they differ in more words, it shows more." in protected
-    assert "The length" not in protected
-    assert "One can see which words were added" in not_protected
+    assert "how short" not in protected
+    assert "one can see how short they are" in not_protected
     assert "a row may show which of them it was made from" in side_of(
         pages(tmp_path / "far", words_of(nearest_pair=31.3), BAG)[0]
     )

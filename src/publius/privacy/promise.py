@@ -42,13 +42,14 @@ def meaning(manifest: Any) -> str:
         )
     if kind == "summary":
         return (
-            "Suppose somebody knows the texts of all other authors and sees two texts, one of them by this author. They pick "
-            f"the right one at most {picked} of the time (by guessing: 50 %)."
+            "Take any one author. Suppose somebody knows the texts of all the others and has two texts, one of them by this "
+            f"author. They pick the right one at most {picked} of the time (by guessing: 50 %)."
         )
     if manifest.evidence == "none":
         return "Nothing is promised: this mechanism has no proof."
     told = (
-        "The exponent says how well a row shows which of two texts it is from. Above 10, there is almost no protection."
+        "A second number, the exponent, says how easily one can tell from which of two texts a row was made. If the exponent "
+        "is above 10, there is almost no protection."
     )
     stated = [
         f"{rounded_up(value)} if one says nurse and the other {word}"
