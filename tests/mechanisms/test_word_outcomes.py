@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import UsageError
 from publius.mechanisms import word_outcomes
 from publius.mechanisms.kernels.laplace import NoisyWords
@@ -15,6 +16,7 @@ from publius.mechanisms.word_outcomes import (
     of_frequent_words,
     outcomes,
     setting,
+    share_unchanged,
 )
 from publius.noise.randomness import seeded_rng
 
@@ -94,3 +96,37 @@ def test_of_a_mechanism_from_outside_nothing_is_kept(embeddings, home):
     assert not (home / "certificates").exists()
     of_frequent_words(make_kernel("laplace", embeddings, epsilon=2.0))
     assert len([*(home / "certificates").iterdir()]) == 1
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0, 10.0])
+def test_the_share_that_stays_is_that_of_draws(embeddings, epsilon):
+    kernel = make_kernel("laplace", embeddings, epsilon=epsilon)
+    drawn = distortion(kernel, frequent_words(embeddings), draws=2000, rng=seeded_rng(3)).unchanged
+    assert share_unchanged(kernel) == pytest.approx(drawn, abs=0.05)  # 60 words in two directions
+
+
+def test_the_share_that_stays_in_one_dimension_is_a_law():
+    words, n = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(200)], np.arange(200.0)
+    line = Embeddings.from_arrays(words, n[:, None] * 0.5, name="line")
+    for epsilon in (1.0, 6.0):
+        stays = 1 - np.exp(-epsilon * 0.25)
+        expected = (198 * stays + 2 * (1 + stays) / 2) / 200  # nobody stands behind the two ends
+        assert share_unchanged(make_kernel("laplace", line, epsilon=epsilon)) == pytest.approx(expected, abs=1e-4)
+    assert share_unchanged(make_kernel("laplace", line, epsilon=1e-9)) == pytest.approx(0.005, abs=1e-4)
+
+
+def test_of_two_words_at_one_place_the_first_stays():
+    vectors = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    twins = Embeddings.from_arrays(["south", "east", "orient", "north"], vectors, name="twins")
+    assert share_unchanged(make_kernel("laplace", twins, epsilon=1e4)) == 0.75
+
+
+def test_one_computation_serves_all_settings_and_all_that_say_the_share(embeddings, home):
+    kernels = [make_kernel("laplace", embeddings, epsilon=epsilon) for epsilon in (2.0, 2.5)]
+    shares = [share_unchanged(kernel) for kernel in kernels]
+    assert len([*(home / "certificates").iterdir()]) == 1
+    assert shares[0] < shares[1]
+    assert [setting(Lifted(kernel, 40))["unchanged"] for kernel in kernels] == shares
+    for name, chosen in (("vickrey", {}), ("laplace", {"metric": "manhattan"})):
+        other = make_kernel(name, embeddings, epsilon=2.0, **chosen)
+        assert share_unchanged(other) == of_frequent_words(other).unchanged

@@ -23,6 +23,7 @@ from publius.mechanisms.finite.stored_certificates import stored
 from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import Lifted
+from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator, seeded_rng, system_rng
 from publius.settings import EUCLIDEAN
 from publius.statistics import Interval, clopper_pearson
@@ -33,6 +34,7 @@ REMAINDER = 0.01  # the effective support leaves out at most this probability
 _LEVEL = 0.01  # of an interval of what was drawn
 _BLOCK_DRAWS = 4096
 _ROWS = 16
+_PANEL = 2048  # of the vocabulary, so that what is computed for it stays in the cache
 _LARGEST = 1e4
 
 
@@ -167,7 +169,7 @@ def setting(mechanism: Lifted) -> dict[str, Any]:
     kept = "mechanism epsilon delta length metric evidence exponent_per_distance nearest_pair typical_pair".split()
     return {
         **{name: facts[name] for name in kept}, "parameters": facts["mechanism_parameters"], "worst_pair": worst,
-        **found._asdict(), "utility": utility,
+        **found._asdict(), "unchanged": share_unchanged(kernel), "utility": utility,
     }  # fmt: skip
 
 
@@ -182,6 +184,54 @@ def of_frequent_words(kernel: Kernel) -> Distortion:
     asked = [__version__, kernel.name, kernel.metric.name, repr(kernel.epsilon), vars(kernel.chosen)]
     facts = {"frequent words": asked, "sha256": kernel.embeddings.sha256}
     return stored(facts, Distortion, lambda kept: 0 <= kept.unchanged <= 1 + 1e-9 and kept.mean_distance >= 0, made)
+
+
+def share_unchanged(kernel: Kernel) -> float:
+    """The share of frequent public words that a mechanism leaves as they are; where it is drawn, within 3 points.
+
+    The paper's noise r*u / epsilon, Gamma(n) in length r and uniform in direction u, leaves a word w where it is if
+    r*s < epsilon, s the largest slope 2 u.(v-w) / |v-w|^2 to another word v. Slopes do not depend on epsilon: those of
+    seeded directions are kept, and serve every setting. The chance of such a length is exact.
+    """
+    if type(kernel) is not Laplace or kernel.metric.name != EUCLIDEAN:
+        return of_frequent_words(kernel).unchanged
+    facts = {"slopes of frequent words": __version__, "sha256": kernel.embeddings.sha256}
+    slopes = np.array(stored(facts, list[float], lambda kept: bool(kept) and min(kept) >= 0, partial(_slopes, kernel)))
+    lengths, orders = kernel.epsilon / np.maximum(slopes, 1e-9 * kernel.epsilon), np.arange(kernel.embeddings.dimension)
+    factorials = np.cumsum(np.log(np.maximum(orders, 1)))
+    longer = np.exp(orders * np.log(lengths)[:, None] - lengths[:, None] - factorials).sum(axis=1)
+    return round(1 - float(longer.mean()), 4)
+
+
+def _slopes(kernel: Kernel) -> list[float]:
+    """The largest slope from each frequent word in a direction and in the opposite one.
+
+    Products in float32 find the word that has it, float64 says how large it is.
+    """
+    vectors, words = kernel.embeddings.vectors, frequent_words(kernel.embeddings)
+    dot = partial(np.einsum, "ij,ij->i")  # not BLAS: the same on every processor
+    own = np.asarray(vectors[words], np.float64)
+    ways = EuclideanLaplace(own.shape[1], 1.0).sample(seeded_rng(1), len(own))
+    ways /= np.sqrt(dot(ways, ways))[:, None]
+    unit, ones = max(math.sqrt(dot(own, own).mean()), 1e-30), np.ones(len(own))
+    near = np.column_stack([-own / unit, ones, dot(own, own) / unit**2 / 2]).astype(np.float32)
+    along = np.column_stack([ways, 0 * ones, -dot(own, ways) / unit]).astype(np.float32)
+    most = np.zeros((2, len(own)))
+    for start in range(0, len(vectors), _PANEL):
+        part = np.asarray(vectors[start : start + _PANEL], np.float64) / unit
+        columns = np.column_stack([part, dot(part, part) / 2, np.ones(len(part))]).astype(np.float32).T
+        halves, slopes = near @ columns, along @ columns
+        slopes /= np.maximum(halves, 1e-6, out=halves)
+        here = np.flatnonzero((words >= start) & (words < start + _PANEL))
+        slopes[here, words[here] - start] = 0
+        for found in (slopes.argmax(axis=1), slopes.argmin(axis=1)):
+            apart = vectors[start + found] - own
+            exact = 2 * dot(apart, ways) / np.maximum(dot(apart, apart), 1e-300)
+            most = np.maximum(most, [exact, -exact])
+    _, first, again = np.unique(vectors[: words.max() + 1], axis=0, return_index=True, return_inverse=True)
+    most[:, first[again.ravel()[words]] < words] = 1e150  # a copy of an earlier word, which always wins
+    kept: list[float] = most.ravel().tolist()
+    return kept
 
 
 def epsilon_for(make: Callable[[float], Kernel], unchanged: float) -> tuple[float, float]:

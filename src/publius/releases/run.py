@@ -201,9 +201,9 @@ def protect_corpus(
 
 def _unchanged(mechanism: Mechanism, leaving: Leaving) -> float:
     """The share of frequent public words that noise leaves as they are; `PolicyError` where that is nearly all."""
-    from publius.mechanisms.word_outcomes import of_frequent_words
+    from publius.mechanisms.word_outcomes import share_unchanged
 
-    share = min(max(of_frequent_words(mechanism.kernel).unchanged, 0.0), 1.0)  # type: ignore[attr-defined]
+    share = min(max(share_unchanged(mechanism.kernel), 0.0), 1.0)  # type: ignore[attr-defined]
     if share > MOST_UNCHANGED and not leaving.experiment:
         raise PolicyError(
             f"noise would leave {100 * share:.1f} % of frequent words as they are: at most {100 * MOST_UNCHANGED:.0f} % for a "
