@@ -190,7 +190,7 @@ def test_meaning_in_one_line_of_each_kind():
         "Noise changes 12 % of labels (about 147 of 1,234). Suppose somebody has two texts, and a row made from "
         "one of them. They pick the right one at most 99.34 % of the time (by guessing: 50 %)."
     )
-    assert meaning(summary_of()).endswith("They pick the right one at most 74 % of the time (by guessing: 50 %).")
+    assert meaning(summary_of()).endswith("they pick the right one at most 74 % of the time (by guessing: 50 %).")
     assert meaning(words_of()).endswith(
         "The exponent is at most 2.31 if one says nurse and the other doctor, and 61.7 if one says nurse and the other river."
     )
@@ -252,7 +252,7 @@ def test_a_declared_value_is_nobody_s_answer(tmp_path):
 def test_accuracy_is_said_before_and_after_noise(tmp_path):
     page, read_me = pages(tmp_path, *MADE["21 labels"])
     said = re.search(
-        r"Before noise \(thick stroke\), 75 % got the right label\. After noise \(bar\), 66 % did; 95 % interval: (\d+) % to (\d+) %",
+        r"Before noise \(thick stroke\), 75 % got the right label\. After noise \(bar\), 66 % did\. The true share may be (\d+) % to (\d+) % \(thin line: 95 % interval\)\.",
         side_of(page),
     )
     assert int(said[1]) < 66 < int(said[2])

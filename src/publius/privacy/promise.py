@@ -42,14 +42,14 @@ def meaning(manifest: Any) -> str:
         )
     if kind == "summary":
         return (
-            "Take any one author. Suppose somebody knows the texts of all the others and has two texts, one of them by this "
-            f"author. They pick the right one at most {picked} of the time (by guessing: 50 %)."
+            "Suppose somebody knows all texts but those of one author. They have two texts, and one of them is by this author. "
+            f"With this release, they pick the right one at most {picked} of the time (by guessing: 50 %)."
         )
     if manifest.evidence == "none":
         return "Nothing is promised: this mechanism has no proof."
     told = (
-        "A second number, the exponent, says how easily one can tell from which of two texts a row was made. If the exponent "
-        "is above 10, there is almost no protection."
+        "The higher the exponent, the easier one sees which of two texts a row was made from. Above exponent 10, there is "
+        "almost no protection."
     )
     stated = [
         f"{rounded_up(value)} if one says nurse and the other {word}"
