@@ -42,21 +42,12 @@ def evaluation(folder, **more):
             "identified": interval(found), "baseline": interval(0.1), "clear": interval(0.7), "more": "is ignored",
         }  # fmt: skip
 
-    attacks = [
-        attack("style", 0.12),
-        attack("words", 0.23),
-        attack("words", 0.99, epsilon=20.0),
-        attack("topic", 0.9, task="topic"),
-    ]
+    attacks = [attack("style", 0.12), attack("words", 0.23), attack("words", 0.99, epsilon=20.0)]
     folder.mkdir()
     facts = {
-        "as_is": False,
-        "candidates": 50.0,
-        "command": "publius evaluate FILE",
-        "attackers": attacks,
-        "kind": "words",
-        "public": [{"sha256": WORDS.vocabulary_sha256}],
+        "as_is": False, "candidates": 50.0, "command": "publius evaluate FILE", "kind": "words",
+        "attackers": [*attacks, attack("topic", 0.9, task="topic")], "public": [{"sha256": WORDS.vocabulary_sha256}],
         "facts": {"stated": [STATED, STATED | {"epsilon": 20.0}]},
-    }
+    }  # fmt: skip
     (folder / "results.json").write_text(json.dumps(facts | more))
     return folder

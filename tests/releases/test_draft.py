@@ -54,6 +54,9 @@ def test_the_end_of_a_run_is_debit_key_register_rename(tmp_path, monkeypatch):
         original = getattr(module, name)
 
         def called(*arguments, name=name, original=original):
+            left = tmp_path / "out.publius-run"
+            paths = [left, *left.iterdir(), *left.glob("release/manifest.json")]
+            assert {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in paths} == {0}
             original(*arguments)
             order.append((name, (tmp_path / "out.publius-run" / "key").exists()))
 
@@ -166,3 +169,41 @@ def test_a_seeded_run_repeats_and_others_do_not(tmp_path):
             raise RuntimeError
     assert keys[0] == keys[1]
     assert len({*keys}) == 3
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_block_that_ends_without_a_release_keeps_what_a_run_to_be_resumed_needs(tmp_path, resume):
+    with Draft.open(tmp_path / "out", resume=resume) as draft:
+        (draft.work / "piece").touch()
+        (draft.folder / "half a file").touch()
+    kept = tmp_path / "out.publius-run"
+    assert [*map(os.path.basename, kept.rglob("piece"))] == ["piece"] * resume
+    assert kept.exists() == resume
+    with Draft.open(tmp_path / "out", resume=resume) as draft:
+        assert os.listdir(draft.work) == ["piece"] * resume
+        assert os.listdir(draft.folder) == []
+        draft.finish(MANIFEST)
+    assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("noted", [True, False])
+def test_a_run_that_was_killed_when_all_was_done_is_told_as_done(tmp_path, monkeypatch, noted):
+    def killed(home):
+        raise KeyboardInterrupt
+
+    ledger = Spent()
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        patch.setattr(module, "_remove", killed)
+        drawn(tmp_path / "out", ledger, noted=noted)
+    content = (tmp_path / "out" / "manifest.json").read_bytes()
+    with Draft.open(tmp_path / "out", ledger=ledger, charges={"ada": 1}, resume=True, noted=noted) as draft:
+        assert encoded(draft.placed) == content
+        assert encoded(draft.finish(MANIFEST)) == content
+    assert stands_in_register(content) == noted
+    assert (ledger.calls, os.listdir(tmp_path)) == ([{"ada": 1}], ["out"])
+
+
+def test_no_output_is_named_as_the_working_folder_of_a_run(tmp_path):
+    with pytest.raises(UsageError, match="name another output"), Draft.open(tmp_path / "out.publius-run"):
+        pass
+    assert os.listdir(tmp_path) == []

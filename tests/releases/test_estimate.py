@@ -4,7 +4,7 @@ import pytest
 
 from publius.errors import UsageError
 from publius.releases import estimate
-from publius.releases.estimate import by_samples
+from publius.releases.estimate import Estimate, by_samples, estimated
 
 
 @pytest.fixture
@@ -44,3 +44,46 @@ def test_what_is_small_is_measured_whole(work):
 def test_what_cannot_be_done_at_all_is_said(work):
     with pytest.raises(UsageError, match="too few"):
         by_samples(work(9)[0], 9)
+
+
+class Read:
+    """A corpus of ``count`` batches of a hundred documents, a quarter of a second to read each."""
+
+    def __init__(self, now, count):
+        self.now, self.count = now, count
+
+    def batches(self, size):
+        for _ in range(self.count):
+            self.now[0] += 0.25
+            yield range(100)
+
+
+@pytest.mark.parametrize(
+    ("count", "workers", "seconds", "worked"),
+    [(0, 2, 0, 0), (1, 2, 0.25 + 7, 1), (2, 1, 0.5 + 7 + 2, 2), (10, 2, 2.5 + 7 + 5, 4), (10, 1, 2.5 + 7 + 10, 4)],
+)
+def test_work_on_the_first_documents_says_how_long_all_take(monkeypatch, count, workers, seconds, worked):
+    """Seven seconds the first time, one later: after three all others are counted alone, the workers share the work."""
+    now, done = [0.0], []
+
+    def work(batch):
+        now[0] += 1 if done else 7
+        done.append(len(batch))
+
+    monkeypatch.setattr(estimate.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(estimate, "_peak", lambda: 5)
+    assert estimated(work, Read(now, count), workers) == (100 * count, workers, seconds, 5)
+    assert done == [100] * worked
+
+
+def test_an_estimate_is_told_in_a_sentence():
+    found = {seconds: str(Estimate(1234, 2, seconds, 3 * 2**20)) for seconds in (0.4, 119.0, 120.0, 5400.0, 72_000.0)}
+    assert [each.split("about ")[1].split(" with")[0] for each in found.values()] == [
+        "0 seconds", "119 seconds", "2 minutes", "90 minutes", "1,200 minutes",
+    ]  # fmt: skip
+    assert found[120.0] == "1,234 documents: about 2 minutes with 2 workers, 3 MB each. Nothing was kept."
+
+
+def test_memory_is_counted_in_bytes():
+    held = bytearray(40 * 2**20)
+    assert len(held) < estimate._peak() < 2**36

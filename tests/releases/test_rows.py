@@ -97,6 +97,7 @@ def test_the_order_is_the_key_s_and_the_number_s_alone_however_much_memory_there
 
 def test_a_torn_piece_is_none(tmp_path):
     (piece,) = pieces_of(tmp_path, OUTCOMES["labels"], size=10)
+    assert piece.stat().st_mode & 0o777 == 0o600
     assert tally_of(piece) == Tally(4, 2, labels={"a": 2, "b": 1, '=cmd "x", né': 1})
     content = piece.read_bytes()
     for torn in (b"", content[:-3], content[: content.rfind(b"\n", 0, -1) + 1], content[10:]):
@@ -126,14 +127,6 @@ def test_what_a_spreadsheet_would_calculate_is_marked_and_unmarked(value):
     assert spreadsheet_safe(-1) == -1
 
 
-def test_csv_has_a_row_a_word_and_marks_formulas(tmp_path):
-    out = written(tmp_path, OUTCOMES["bags"], format="csv")
-    with (out / "rows.csv").open(newline="") as file:
-        found = [*csv.DictReader(file)]
-    assert {*found[0]} == {"id", "size", "word", "count"}
-    assert "'=sum" in [row["word"] for row in found]
-
-
 def test_a_kept_column_has_no_name_of_a_row_s_own():
     check_kept(["year", "ID"])
     for keep in (["label"], ["id"], ["x", "x"]):
@@ -145,3 +138,44 @@ def test_a_long_kept_cell_is_read_again(tmp_path):
     out = written(tmp_path, OUTCOMES["labels"], format="csv", kept={"note": "x" * 140_000})
     csv.field_size_limit(2**17)  # as in a process that has read no other table
     assert {len(row["note"]) for row in read_rows(out)} == {140_000}
+
+
+def test_memory_holds_a_bucket_of_the_rows_at_once(tmp_path, monkeypatch):
+    """Many rows lie in files of which one is read at a time; few in none."""
+    pieces = pieces_of(tmp_path, [outcome(f"label {n:03d}") for n in range(200)], size=50)
+    size = sum(piece.stat().st_size for piece in pieces)
+    found = {}
+    for bucket, files in ((size, None), (size - 1, 2), (size // 4, 5), (1, 512)):
+        monkeypatch.setattr(rows, "_BUCKET", bucket)
+        lines = rows._in_secret_order(pieces, tmp_path, 200, KEY)
+        found[bucket] = [next(lines)]
+        left = sorted((int(path.name), path.stat().st_size) for path in (tmp_path / "order").glob("*"))
+        if files is None:
+            assert left == []
+        else:
+            assert left[-1][0] + 1 == files
+            assert max(held for _, held in left) < 2 * size / files + 100
+        found[bucket] += lines
+        assert not (tmp_path / "order").exists()
+    assert all(each == found[size] for each in found.values())
+    assert len({*found[size]}) == 200
+
+
+def test_a_table_of_words_has_their_places_and_one_of_bags_their_counts(tmp_path):
+    head = b"id,size,note,"
+    kept = {"note": "n"}
+    ordered = written(tmp_path, [outcome(words=("b", "=a", "b"))], format="csv", kept=kept) / "rows.csv"
+    assert ordered.read_bytes() == head + b"position,word\r\n1,3,n,1,b\r\n1,3,n,2,'=a\r\n1,3,n,3,b\r\n"
+    (bags := tmp_path / "bags").mkdir()
+    counted = written(bags, [outcome(bag=["b", "=a", "b"])], format="csv", kept=kept) / "rows.csv"
+    assert counted.read_bytes() == head + b"word,count\r\n1,3,n,'=a,1\r\n1,3,n,b,2\r\n"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_rows_of_several_groups_are_all_there(tmp_path, monkeypatch, format, count):
+    monkeypatch.setattr(rows, "_GROUP", 2)
+    found = written(tmp_path, [outcome("a", ["tea"])] * count, format=format, ids=True, kept={"year": 7})
+    assert [*read_rows(found)] == [
+        {"id": f"doc\t{n}", "label": "a", "size": 1, "bag": {"tea": 1}, "year": "7"} for n in range(count)
+    ]

@@ -69,7 +69,7 @@ def test_a_classifier_that_has_changed_is_refused(tmp_path, private):
         ({"kind": "labels"}, DataError, "kind, classifier differ"),
         ({"facts": {"stated": [STATED | {"length": 5}]}}, DataError, ": length differ"),
         (
-            {"facts": {"stated": [STATED | {"mechanism_parameters": {"project": 2}}]}},
+            {"facts": {"stated": [STATED | {"mechanism_parameters": {"n": 2}}]}},
             DataError,
             "mechanism_parameters differ",
         ),

@@ -34,9 +34,11 @@ def test_rows_are_numbered_in_a_secret_order_unless_ids_leave():
         assert found.column_names == ["id", "label", "year"]
         assert found.column("id").to_pylist() == [str(n) for n in range(1, COUNT + 1)]
         orders.add(tuple(found.column("year").to_pylist()))
+        assert json.loads(found.schema.metadata[MANIFEST])["ids"] is False
     assert len(orders) == 3
     assert Counter(next(iter(orders))) == Counter(table().column("year").to_pylist())
     found = publius.protect_table(table(), values(), ids="id", keep=["year", "group"])
+    assert json.loads(found.schema.metadata[MANIFEST])["ids"] is True
     assert found.column("id").equals(table().column("id"))
     assert found.column("year").equals(table().column("year"))
     assert {*found.column("label").to_pylist()} <= {"river", "market", "other"}
@@ -115,3 +117,13 @@ def test_what_does_not_fit_is_refused():
     weak = publius.RandomizedResponse(publius.Values(["river", "market"]), epsilon=21)
     with pytest.raises(PolicyError, match="at most 20"):
         publius.protect_table(table(), weak)
+
+
+def test_a_kept_value_that_python_cannot_hold_is_null_and_stops_no_other():
+    day, far = 86_400, 10**14  # of the year 3,168,808
+    when = pa.array([0, far, None, day, far], pa.timestamp("s")).dictionary_encode()
+    several = pa.array([[0], [far, 5], None, [], [day, None]], pa.list_(pa.timestamp("s")))
+    texts = {"text": ["river"] * 5, "when": when, "several": several}
+    found = publius.protect_table(pa.table(texts), values(), ids="when", keep="several")
+    assert found.column("id").cast(pa.int64()).to_pylist() == [0, None, None, day, None]
+    assert found.column("several").cast(pa.list_(pa.int64())).to_pylist() == [[0], None, None, [], [day, None]]
