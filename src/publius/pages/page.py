@@ -10,9 +10,12 @@ import base64
 import contextlib
 import hashlib
 import math
+import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -74,11 +77,16 @@ def stripped(value: Any) -> Any:
 
 
 def _compiled() -> Path | None:
-    """Where templates stay compiled: that takes longer than a release of one text. None where nothing can be kept."""
-    place = home() / "templates"
-    with contextlib.suppress(OSError):
-        place.mkdir(0o700, parents=True, exist_ok=True)
-        return place
+    """Where templates stay compiled, which takes longer than a release of one text; None where nothing can be kept.
+
+    Beside the modules that Python compiled, as it does; at home where it may not.
+    """
+    beside = [] if sys.dont_write_bytecode else [Path(cache_from_source(__file__)).parent]
+    for place in (*beside, home() / "templates"):
+        with contextlib.suppress(OSError):
+            place.mkdir(0o700, parents=True, exist_ok=True)
+            if os.access(place, os.W_OK | os.X_OK):
+                return place
     return None
 
 
@@ -92,7 +100,7 @@ def _environment(folder: Path, compiled: Path | None) -> Environment:
         loader=FileSystemLoader([folder, TEMPLATES]), undefined=StrictUndefined, finalize=stripped,
         bytecode_cache=None if compiled is None else FileSystemBytecodeCache(str(compiled)),
         autoescape=select_autoescape(disabled_extensions=("txt",), default=True, default_for_string=True),
-        trim_blocks=True, lstrip_blocks=True,
+        trim_blocks=True, lstrip_blocks=True, optimized=False,  # a page is rendered once: not worth the look ahead
     )  # fmt: skip
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     trusted = Markup(style)  # noqa: S704 - our own style sheet, which is no text of anybody
