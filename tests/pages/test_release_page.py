@@ -192,7 +192,7 @@ def test_meaning_in_one_line_of_each_kind():
     )
     assert meaning(summary_of()).endswith("they pick the right one at most 74 % of the time (by guessing: 50 %).")
     assert meaning(words_of()).endswith(
-        "The exponent is at most 2.31 if one says nurse and the other doctor, and 61.7 if one says nurse and the other river."
+        "The exponent is at most 2.31 if one says nurse and the other says doctor, and 61.7 if one says nurse and the other says river."
     )
     assert "400 times the distance of the two" in meaning(words_of(nearest_pair=None, typical_pair=None))
     assert "no proof" in meaning(words_of(evidence="none"))
@@ -241,7 +241,7 @@ def test_words_show_exponents_between_zones_and_how_often_a_word_stays(tmp_path)
     assert 'class="zone zb"' in page
     assert "unchanged: 63 %." in page
     assert "Not computed for this release" in side_of(pages(tmp_path, words_of(), None)[0])
-    assert "other texts by them. How many can be recognised was not measured" in side_of(page)
+    assert "other texts by them. It was not measured how many can be recognised" in side_of(page)
 
 
 def test_a_declared_value_is_nobody_s_answer(tmp_path):

@@ -157,7 +157,7 @@ def test_the_page_to_sign_of_a_summary_shows_its_largest_counts(tmp_path):
         assert "subject 7" not in page
         said = side_of(tmp_path / name)
         assert (
-            "How many documents each subject has. Words from public lists name each subject. The count without noise lies between the two numbers (the ends of the line). In 95 of 100 such releases, this is right for all counts. Shown: 5 of 7 subjects. The files also count by district ."
+            "How many documents each subject has. The names of subjects are words from public lists. The count without noise lies between the two numbers (the ends of the line). In 95 of 100 such releases, this is right for all counts. Shown: 5 of 7 subjects. The files also count by district ."
             in said
         )
         assert len(said.split()) < 600

@@ -67,7 +67,7 @@ def test_words_state_the_exponent_and_never_less():
     assert "but for a probability of 1.1e-33" in said
     assert "Earth Mover's distance" in said
     said = meaning(WordManifest(**WORDS))
-    assert "at most 1.57 if one says nurse and the other doctor, and 3.86 if one says nurse" in said
+    assert "at most 1.57 if one says nurse and the other says doctor, and 3.86 if one says nurse" in said
 
 
 def test_ordered_text_has_a_sentence_of_its_own():

@@ -109,7 +109,7 @@ def test_the_page_shows_pictures_first_and_is_short(released):
         "bus train tram",
         "What changed since an earlier summary",
         "Here epsilon is ",
-        "Small counts are left out.",
+        "Subjects with small counts are not named.",
         "more frequent here than in all groups",
     ):
         assert said in side

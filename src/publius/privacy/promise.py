@@ -42,17 +42,17 @@ def meaning(manifest: Any) -> str:
         )
     if kind == "summary":
         return (
-            "Suppose somebody knows all texts but those of one author. They have two texts, and one of them is by this author. "
+            "Suppose somebody knows all texts but those of one author. They are given two texts, one by that author. "
             f"With this release, they pick the right one at most {picked} of the time (by guessing: 50 %)."
         )
     if manifest.evidence == "none":
         return "Nothing is promised: this mechanism has no proof."
     told = (
-        "The higher the exponent, the easier one sees which of two texts a row was made from. Above exponent 10, there is "
-        "almost no protection."
+        "A number, the exponent, says how easily somebody can see which of two texts a row was made from. If the exponent "
+        "is above 10, there is almost no protection."
     )
     stated = [
-        f"{rounded_up(value)} if one says nurse and the other {word}"
+        f"{rounded_up(value)} if one says nurse and the other says {word}"
         for word, value in (("doctor", manifest.nearest_pair), ("river", manifest.typical_pair))
         if value is not None
     ]
