@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import gammainc
 
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import UsageError
@@ -105,18 +106,26 @@ def test_the_share_that_stays_is_that_of_draws(embeddings, epsilon):
     assert share_unchanged(kernel) == pytest.approx(drawn, abs=0.05)  # 60 words in two directions
 
 
-def test_the_share_that_stays_in_one_dimension_is_a_law():
-    words, n = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(200)], np.arange(200.0)
-    line = Embeddings.from_arrays(words, n[:, None] * 0.5, name="line")
-    for epsilon in (1.0, 6.0):
-        stays = 1 - np.exp(-epsilon * 0.25)
-        expected = (198 * stays + 2 * (1 + stays) / 2) / 200  # nobody stands behind the two ends
-        assert share_unchanged(make_kernel("laplace", line, epsilon=epsilon)) == pytest.approx(expected, abs=1e-4)
-    assert share_unchanged(make_kernel("laplace", line, epsilon=1e-9)) == pytest.approx(0.005, abs=1e-4)
+def test_the_share_that_stays_of_words_on_a_line_is_a_law():
+    words, n = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(400)], np.arange(400.0)
+    line = Embeddings.from_arrays(words, np.stack([n / 2, 0 * n, 0 * n + 1], axis=1), name="line")
+    cosines = (np.arange(10_000) + 0.5) / 10_000  # of a direction in space with the line: uniform
+    for epsilon in (2.0, 8.0, 30.0):
+        stays = gammainc(3, epsilon * 0.25 / cosines).mean()
+        assert share_unchanged(make_kernel("laplace", line, epsilon=epsilon)) == pytest.approx(stays, abs=0.03)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_where_words_lie_close_they_are_drawn(n):
+    words = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(40)]
+    kernel = make_kernel(
+        "laplace", Embeddings.from_arrays(words, np.eye(40)[:, :n] + np.arange(40)[:, None], name="close"), epsilon=2.0
+    )
+    assert share_unchanged(kernel) == of_frequent_words(kernel).unchanged
 
 
 def test_of_two_words_at_one_place_the_first_stays():
-    vectors = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    vectors = np.eye(4)[[0, 1, 1, 2]]
     twins = Embeddings.from_arrays(["south", "east", "orient", "north"], vectors, name="twins")
     assert share_unchanged(make_kernel("laplace", twins, epsilon=1e4)) == 0.75
 

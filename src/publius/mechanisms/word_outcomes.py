@@ -32,9 +32,8 @@ WORDS = 400
 DRAWS = 20_000
 REMAINDER = 0.01  # the effective support leaves out at most this probability
 _LEVEL = 0.01  # of an interval of what was drawn
-_BLOCK_DRAWS = 4096
 _ROWS = 16
-_PANEL = 2048  # of the vocabulary, so that what is computed for it stays in the cache
+_PANEL = 5 * WORDS  # of the vocabulary, all frequent words in the first; its products stay in the cache
 _LARGEST = 1e4
 
 
@@ -97,12 +96,8 @@ def outcomes(
         row = np.exp(mechanism.log_probabilities(np.array([index]))[0])
         row /= row.sum()
     else:
-        row, rng = np.zeros(embeddings.size), rng or system_rng()
-        for start in range(0, draws, _BLOCK_DRAWS):
-            words = np.full(min(_BLOCK_DRAWS, draws - start), index)
-            found, times = np.unique(mechanism.draw([words], [rng])[0], return_counts=True)
-            row[found] += times
-        row /= draws
+        found = mechanism.draw([np.full(draws, index)], [rng or system_rng()])[0]
+        row = np.bincount(found, minlength=embeddings.size) / draws
     order = np.argsort(-row, kind="stable")
     reached = order[row[order] > 0]
     far = np.zeros(len(row))
@@ -132,22 +127,19 @@ def distortion(mechanism: Kernel, words: IndexArray, *, draws: int = 20, rng: Ge
     """Exact where output probabilities are available, from ``draws`` draws a word where not."""
     vectors, metric = mechanism.embeddings.vectors, mechanism.metric
     words = np.asarray(words, np.int64)
-    stayed, moved_by = 0.0, 0.0
     if isinstance(mechanism, AbstractExact):
+        stayed, moved_by = 0.0, 0.0
         for start in range(0, len(words), _ROWS):
             part = words[start : start + _ROWS]
             chances = np.exp(mechanism.log_probabilities(part))
             stayed += float(chances[np.arange(len(part)), part].sum())
             moved_by += float(np.einsum("ij,ij->", chances, metric.pairwise(vectors[part], vectors)))
         return Distortion(stayed / len(words), moved_by / len(words))
-    rng, repeated = rng or system_rng(), np.tile(words, draws)
-    for start in range(0, len(repeated), _BLOCK_DRAWS):
-        block = repeated[start : start + _BLOCK_DRAWS]
-        found = mechanism.draw([block], [rng])[0]
-        moved = np.flatnonzero(found != block)
-        stayed += len(block) - len(moved)
-        moved_by += float(metric.paired(vectors[block[moved]], vectors[found[moved]]).sum())
-    return Distortion(stayed / len(repeated), moved_by / len(repeated))
+    repeated = np.tile(words, draws)
+    found = mechanism.draw([repeated], [rng or system_rng()])[0]
+    moved = np.flatnonzero(found != repeated)
+    far = metric.paired(vectors[repeated[moved]], vectors[found[moved]])
+    return Distortion((len(found) - len(moved)) / len(found), float(far.sum()) / len(found))
 
 
 def setting(mechanism: Lifted) -> dict[str, Any]:
@@ -189,49 +181,42 @@ def of_frequent_words(kernel: Kernel) -> Distortion:
 def share_unchanged(kernel: Kernel) -> float:
     """The share of frequent public words that a mechanism leaves as they are; where it is drawn, within 3 points.
 
-    The paper's noise r*u / epsilon, Gamma(n) in length r and uniform in direction u, leaves a word w where it is if
-    r*s < epsilon, s the largest slope 2 u.(v-w) / |v-w|^2 to another word v. Slopes do not depend on epsilon: those of
-    seeded directions are kept, and serve every setting. The chance of such a length is exact.
+    The paper's noise r*u / epsilon, Gamma(n) in length r and uniform in direction u, leaves a word w where it is if r*s <
+    epsilon, s the largest slope 2 u.(v-w) / |v-w|^2 to another word v. Those of seeded directions serve every epsilon, so
+    they are kept; the chance of such a length is exact. In a line or plane words may lie too close for float32.
     """
-    if type(kernel) is not Laplace or kernel.metric.name != EUCLIDEAN:
+    if type(kernel) is not Laplace or kernel.metric.name != EUCLIDEAN or kernel.embeddings.dimension < 3:
         return of_frequent_words(kernel).unchanged
     facts = {"slopes of frequent words": __version__, "sha256": kernel.embeddings.sha256}
     slopes = np.array(stored(facts, list[float], lambda kept: bool(kept) and min(kept) >= 0, partial(_slopes, kernel)))
-    lengths, orders = kernel.epsilon / np.maximum(slopes, 1e-9 * kernel.epsilon), np.arange(kernel.embeddings.dimension)
-    factorials = np.cumsum(np.log(np.maximum(orders, 1)))
-    longer = np.exp(orders * np.log(lengths)[:, None] - lengths[:, None] - factorials).sum(axis=1)
+    r, k = kernel.epsilon / np.maximum(slopes, 1e-9 * kernel.epsilon), np.arange(kernel.embeddings.dimension)
+    longer = np.exp(k * np.log(r)[:, None] - r[:, None] - np.cumsum(np.log(np.maximum(k, 1)))).sum(axis=1)
     return round(1 - float(longer.mean()), 4)
 
 
 def _slopes(kernel: Kernel) -> list[float]:
-    """The largest slope from each frequent word in a direction and in the opposite one.
-
-    Products in float32 find the word that has it, float64 says how large it is.
-    """
+    """From each frequent word in a direction and its opposite; float32 finds the largest, float64 says how large it is."""
     vectors, words = kernel.embeddings.vectors, frequent_words(kernel.embeddings)
     dot = partial(np.einsum, "ij,ij->i")  # not BLAS: the same on every processor
-    own = np.asarray(vectors[words], np.float64)
+    unit = max(float(np.abs(vectors[words]).max()), 1e-30)
+    own, ones, most = vectors[words] / np.float64(unit), np.ones((len(words), 1)), np.zeros((2, len(words)))
     ways = EuclideanLaplace(own.shape[1], 1.0).sample(seeded_rng(1), len(own))
     ways /= np.sqrt(dot(ways, ways))[:, None]
-    unit, ones = max(math.sqrt(dot(own, own).mean()), 1e-30), np.ones(len(own))
-    near = np.column_stack([-own / unit, ones, dot(own, own) / unit**2 / 2]).astype(np.float32)
-    along = np.column_stack([ways, 0 * ones, -dot(own, ways) / unit]).astype(np.float32)
-    most = np.zeros((2, len(own)))
+    rows = np.block([[-own, ones, dot(own, own)[:, None] / 2], [ways, 0 * ones, -dot(own, ways)[:, None]]]).astype("f4")
     for start in range(0, len(vectors), _PANEL):
-        part = np.asarray(vectors[start : start + _PANEL], np.float64) / unit
-        columns = np.column_stack([part, dot(part, part) / 2, np.ones(len(part))]).astype(np.float32).T
-        halves, slopes = near @ columns, along @ columns
+        part = vectors[start : start + _PANEL] / np.float64(unit)
+        panel = np.column_stack([part, dot(part, part) / 2, np.ones(len(part))]).astype("f4")
+        halves, slopes = np.split(rows @ panel.T, 2)
         slopes /= np.maximum(halves, 1e-6, out=halves)
-        here = np.flatnonzero((words >= start) & (words < start + _PANEL))
-        slopes[here, words[here] - start] = 0
+        if start == 0:
+            slopes[np.arange(len(own)), words] = 0
         for found in (slopes.argmax(axis=1), slopes.argmin(axis=1)):
-            apart = vectors[start + found] - own
-            exact = 2 * dot(apart, ways) / np.maximum(dot(apart, apart), 1e-300)
-            most = np.maximum(most, [exact, -exact])
+            apart = part[found] - own
+            slope = 2 * dot(apart, ways) / np.maximum(dot(apart, apart), 1e-300)
+            most = np.maximum(most, [slope, -slope])
     _, first, again = np.unique(vectors[: words.max() + 1], axis=0, return_index=True, return_inverse=True)
     most[:, first[again.ravel()[words]] < words] = 1e150  # a copy of an earlier word, which always wins
-    kept: list[float] = most.ravel().tolist()
-    return kept
+    return [float(each) / unit for each in most.flat]
 
 
 def epsilon_for(make: Callable[[float], Kernel], unchanged: float) -> tuple[float, float]:

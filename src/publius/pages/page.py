@@ -77,10 +77,7 @@ def stripped(value: Any) -> Any:
 
 
 def _compiled() -> Path | None:
-    """Where templates stay compiled, which takes longer than a release of one text; None where nothing can be kept.
-
-    Beside the modules that Python compiled, as it does; at home where it may not.
-    """
+    """Where templates stay compiled: beside Python's compiled modules, or at home; None where nothing can be kept."""
     beside = [] if sys.dont_write_bytecode else [Path(cache_from_source(__file__)).parent]
     for place in (*beside, home() / "templates"):
         with contextlib.suppress(OSError):
