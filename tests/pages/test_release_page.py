@@ -252,7 +252,7 @@ def test_a_declared_value_is_nobody_s_answer(tmp_path):
 def test_accuracy_is_said_before_and_after_noise(tmp_path):
     page, read_me = pages(tmp_path, *MADE["21 labels"])
     said = re.search(
-        r"Before noise \(thick stroke\), 75 % got the right label\. After noise \(bar\), 66 % did\. The true share may be (\d+) % to (\d+) % \(thin line: 95 % interval\)\.",
+        r"Before noise \(thick stroke\), 75 % got the right label\. After noise \(bar\), 66 % did\. Over many such texts, it may be (\d+) % to (\d+) % \(thin line: 95 % interval\)\.",
         side_of(page),
     )
     assert int(said[1]) < 66 < int(said[2])

@@ -121,7 +121,7 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
         ("words, 3 authors", "knows other texts and topics"), ("words, 50 authors", "knows other texts"),
         ("letters, 3 authors", "knows other texts and topics"),
     )] == [True, False, True, True, True]  # fmt: skip
-    assert "other texts by them and knows the topic. In the test, 72 % were recognised." in side_of(page)
+    assert "other texts by them and knows the topic (72 % of rows in the test)." in side_of(page)
     assert "I release these files to a lab for this purpose: teaching ." in side_of(page)
 
 
@@ -157,7 +157,7 @@ def test_the_page_to_sign_of_a_summary_shows_its_largest_counts(tmp_path):
         assert "subject 7" not in page
         said = side_of(tmp_path / name)
         assert (
-            "How many documents each subject has. The names of subjects are words from public lists. The count without noise lies between the two numbers (the ends of the line). In 95 of 100 such releases, this is right for all counts. Shown: 5 of 7 subjects. The files also count by district ."
+            "How many documents each subject has. The names of subjects are words from public lists. The count without noise lies between the two numbers (95 % limits, the ends of the line). In 95 of 100 such releases, this is right for all counts. Shown: 5 of 7 subjects. The files also count by district ."
             in said
         )
         assert len(said.split()) < 600

@@ -110,7 +110,7 @@ def test_the_page_shows_pictures_first_and_is_short(released):
         "What changed since an earlier summary",
         "Here epsilon is ",
         "Subjects with small counts are not named.",
-        "more frequent here than in all groups",
+        "words more frequent in this group than overall",
     ):
         assert said in side
     assert "more</b>: park" in side or "new</b>: park" in side

@@ -48,8 +48,8 @@ def meaning(manifest: Any) -> str:
     if manifest.evidence == "none":
         return "Nothing is promised: this mechanism has no proof."
     told = (
-        "A number, the exponent, says how easily somebody can see which of two texts a row was made from. If the exponent "
-        "is above 10, there is almost no protection."
+        "Suppose a row was made from one of two texts. A number, the exponent, says how easy it is to see which. If the "
+        "exponent is above 10, there is almost no protection."
     )
     stated = [
         f"{rounded_up(value)} if one says nurse and the other says {word}"
