@@ -289,7 +289,7 @@ def test_a_stored_certificate_is_used_again(cached_mechanism, monkeypatch):
 @pytest.mark.parametrize(
     "change",
     [{"scale": 4.0}, {"epsilon": 0.5}, {"worst": [1, 1]}, {"worst": [0, 99]}, {"scale": float("nan")}, {"scale": "2"},
-     {"epsilon": None}, {"epsilon": -1.0}, b"", b"{", b"[1]", b"\xff\x00", b'{"facts": {}, "kept": {}}', b"[" * 10_000],
+     {"epsilon": None}, {"epsilon": -1.0}, {"smallest_distance": 0.0}, b"", b"{", b"[1]", b"\xff\x00", b'{"facts": {}, "kept": {}}', b"[" * 10_000],
 )  # fmt: skip
 def test_a_certificate_that_was_tampered_with_is_made_again(cached_mechanism, change):
     words, mechanism, path = cached_mechanism

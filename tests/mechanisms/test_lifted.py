@@ -118,6 +118,13 @@ def test_the_distance_is_the_largest_over_what_may_be_drawn(four):
     """Against every choice of pads, by the Earth Mover's distance itself, and by places in order."""
     far = max(publius.earth_movers_distance(Bag(["aa", pad]), Bag(["bb", "cc"]), four) for pad in NAMES)
     assert far <= lifted(four, 2).distance("aa", "bb cc") <= 1.5 * far
+    texts = ("aa dd", "bb aa cc")
+    far = max(
+        publius.earth_movers_distance(Bag(["aa", "dd", pad, *pads]), Bag(["bb", "aa", "cc", *pads]), four)
+        for pad in NAMES for pads in (["aa"], ["cc"])
+    )  # fmt: skip
+    for one, two in (texts, texts[::-1]):
+        assert far <= lifted(four, 4).distance(one, two) <= 1.5 * far
     apart = {(a, b): publius.earth_movers_distance(Bag([a]), Bag([b]), four) for a in NAMES for b in NAMES}
     in_order = apart["aa", "bb"] + max(apart[pad, "cc"] for pad in NAMES)
     assert lifted(four, 2, ordered=True).distance("aa", "bb cc") == pytest.approx(in_order, rel=1e-6)
@@ -168,3 +175,14 @@ def test_what_is_kept_between_words_stays_in_its_place(embeddings):
 def test_what_cannot_be_a_release_is_refused(embeddings, wrong):
     with pytest.raises(UsageError):
         lifted(embeddings, **{"length": 3} | wrong)
+
+
+def test_unknown_words_are_filled_left_out_or_in_an_experiment_kept(embeddings):
+    found = {}
+    for unknown in ("unk", "drop", "keep"):
+        mechanism = lifted(embeddings, 3, 1e4, "laplace", unknown=unknown)
+        (outcome,) = mechanism.protect(["river zebra harbor"], [0], RunKey.seeded(1)).outcomes
+        found[unknown] = outcome.bag.counts
+    assert [found[unknown].get("zebra", 0) for unknown in found] == [0, 0, 1]
+    assert all({"river", "harbor"} <= {*each} for each in found.values())
+    assert lifted(embeddings, 1).protect(["river"], [0], RunKey.seeded(1)).outcomes[0].bag.size == 1

@@ -126,10 +126,17 @@ def test_what_a_manifest_states_and_a_ledger_is_charged():
     assert mechanism.noise_changes == pytest.approx(3 / (math.exp(0.1) + 3))
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": 31}, {"epsilon": math.nan}, {"bag": 0}, {"size": 1}])
+@pytest.mark.parametrize(
+    "wrong", [{"epsilon": 0}, {"epsilon": 31}, {"epsilon": math.nan}, {"bag": 0}, {"bag": 100_001}, {"size": 1}]
+)
 def test_numbers_that_do_not_exist_are_refused(wrong):
     with pytest.raises(UsageError):
         labels(**wrong)
+    assert [labels(bag=bag).bag for bag in (1, 100_000)] == [1, 100_000]
+    assert labels().protect(["a"], [0], RunKey.seeded(1)).tally == (0, 0, 0)
+    for level, q, p in ((0.95, 0.5, 1.5), (0.95, 0.0, 0.5), (0.95, 0.5, 0.5), (0.0, 0.1, 0.5), (1.0, 0.1, 0.5)):
+        with pytest.raises(UsageError, match="a level between 0 and 1"):
+            count_limits([3, 4], q, p, level)
 
 
 # Limits of counts --------------------------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ def test_each_run_draws_anew():
 @pytest.mark.parametrize(("metric", "epsilon"), [("euclidean", 1.0), ("manhattan", 30.0)])
 def test_its_bound_is_epsilon_n_e_and_the_grid(metric, epsilon):
     stated = bag_bound(0.25, 10, 4, metric, epsilon)
+    assert bag_bound(0.25, 10, 4, metric) == bag_bound(0.25, 10, 4, metric, 1.0)
     loss = NOISES[metric](4, epsilon).grid.loss
     assert stated.exponent == pytest.approx(epsilon * 10 * 0.25 + 10 * loss, rel=1e-12)
     assert stated.exponent >= epsilon * 10 * 0.25

@@ -38,6 +38,7 @@ def test_simulated_outcomes_come_with_an_interval(embeddings):
     found = outcomes(make_kernel("laplace", embeddings, epsilon=4.0), "river", draws=3000, rng=seeded_rng(1))
     assert found.stay_low < found.stay < found.stay_high
     assert found.draws == 3000
+    assert found == outcomes(make_kernel("laplace", embeddings, epsilon=4.0), "river", draws=3000, rng=seeded_rng(1))
 
 
 def test_a_word_outside_the_vocabulary_is_refused(embeddings):
@@ -68,6 +69,8 @@ def test_a_setting_from_public_words_alone(embeddings):
     assert found["nearest_pair"] == pytest.approx(2 * distance, rel=1e-6)
     assert 0 < found["unchanged"] < 1
     assert found["utility"]["probability"] >= 0.5
+    for name, metric in (("laplace", "manhattan"), ("vickrey", "euclidean"), ("exponential", "euclidean")):
+        assert setting(Lifted(make_kernel(name, embeddings, epsilon=2.0, metric=metric), 40))["utility"] is None
 
 
 class Foreign(NoisyWords):

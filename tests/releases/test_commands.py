@@ -77,11 +77,8 @@ def test_people_ids_and_kept_columns(run, answers, tmp_path):
     )  # fmt: skip
     assert code == 0
     found = json.loads(said)
-    assert (found["documents"], found["left_out"], found["author"]) == (
-        80,
-        20,
-        {"documents": 2, "epsilon": 10.0, "delta": 0.0},
-    )
+    assert (found["documents"], found["left_out"]) == (80, 20)
+    assert found["author"] == {"documents": 2, "epsilon": 10.0, "delta": 0.0}
     rows = [*publius.read_release(out).rows()]
     assert {row["year"] for row in rows} <= {"2000", "2001"}
     assert [int(row["id"]) for row in rows] == sorted(int(row["id"]) for row in rows)

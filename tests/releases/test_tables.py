@@ -62,12 +62,8 @@ def test_kept_columns_leave_by_value():
     assert "author" not in found.column_names
     assert found.schema.metadata.keys() == {MANIFEST}
     manifest = json.loads(found.schema.metadata[MANIFEST])
-    assert (manifest["kind"], manifest["documents"], manifest["kept"], manifest["shuffled"]) == (
-        "labels",
-        5,
-        ["group"],
-        None,
-    )
+    facts = [manifest[name] for name in ("kind", "documents", "kept", "shuffled")]
+    assert facts == ["labels", 5, ["group"], None]
 
 
 def test_words_and_bags_come_as_maps_of_counts():
