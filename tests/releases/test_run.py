@@ -88,48 +88,33 @@ def test_noise_that_leaves_nearly_all_words_is_refused_in_numbers(tmp_path, monk
     if said is None:
         assert released(source, words()).manifest.unchanged == stated
     else:
-        with pytest.raises(
-            PolicyError, match=f"leave {said} of frequent words as they are: at most 99 % for a release"
-        ):
+        with pytest.raises(PolicyError, match=f"leave {said} of frequent words as they are: at most 99 % "):
             released(source, words())
     experiment = Leaving(experiment=True)
     assert released(source, words(), "experiment", leaving=experiment).manifest.unchanged == stated
     assert released(source, words(), "rows", noted=False).manifest.unchanged is None
 
 
-@pytest.mark.parametrize(
-    ("documents", "leaving", "c", "stated"),
-    [
-        (2, {}, None, True), (1000, {}, None, True), (1000, {}, 3, True), (2, {}, 3, True), (1, {}, None, False),
-        (0, {}, None, False), (1000, {"ids": True}, None, False), (1000, {"keep": ("year",)}, None, False),
-        (1000, {"experiment": True}, None, False),
-    ],
-)  # fmt: skip
-def test_shuffling_is_stated_of_rows_without_ids_order_and_kept_values_alone(
-    mechanism, monkeypatch, documents, leaving, c, stated
+def test_shuffling_is_stated_of_rows_without_ids_order_and_kept_values_where_it_promises_a_tenth_more(
+    mechanism, monkeypatch
 ):
     asked = []
 
-    def shuffled(*given):
-        asked.append(given[1:])
-        return SimpleNamespace(guarantee=SimpleNamespace(epsilon=0.5, delta=1e-9))
+    def shuffled(_, documents, c):
+        asked.append((documents, c))
+        return SimpleNamespace(guarantee=SimpleNamespace(epsilon=share * asked_c * 2.0, delta=1e-9))
+
+    def stated(documents, c=None, **leaving):
+        return manifest_of(mechanism, documents, Leaving(**leaving), documents_per_author=c).shuffled
 
     monkeypatch.setattr("publius.mechanisms.shuffled.Shuffled", shuffled)
-    found = manifest_of(mechanism, documents, Leaving(**leaving), documents_per_author=c).shuffled
-    assert found == (run.Pair(epsilon=0.5, delta=1e-9) if stated else None)
-    assert asked == ([(documents, min(c or 1, documents))] if stated else [])
-
-
-@pytest.mark.parametrize("c", [None, 3])
-def test_shuffling_is_stated_where_it_promises_a_tenth_more(mechanism, monkeypatch, c):
-    found = {}
-    for share in (0.0, 1e-9, 0.9, 0.9000001, 1.0):
-        pair = SimpleNamespace(epsilon=share * (c or 1) * 2.0, delta=1e-9)
-        monkeypatch.setattr(
-            "publius.mechanisms.shuffled.Shuffled", lambda *given, pair=pair: SimpleNamespace(guarantee=pair)
-        )
-        found[share] = manifest_of(mechanism, 1000, Leaving(), documents_per_author=c).shuffled
-    assert [share for share, pair in found.items() if pair is not None] == [1e-9, 0.9]
+    for n, c, asked_c in ((2, None, 1), (1000, None, 1), (1000, 3, 3), (2, 3, 3)):
+        for share, worth in ((0.0, False), (1e-9, True), (0.9, True), (0.9000001, False), (1.0, False)):
+            assert stated(n, c) == (run.Pair(epsilon=share * asked_c * 2.0, delta=1e-9) if worth else None)
+        assert {*asked} == {(n, min(asked_c, n))}
+        asked.clear()
+    assert [stated(1), stated(0), stated(9, ids=True), stated(9, keep=("a",)), stated(9, experiment=True)] == [None] * 5
+    assert asked == []
 
 
 def test_what_is_made_with_a_file_is_not_released_of_it(mechanism):

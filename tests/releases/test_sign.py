@@ -249,10 +249,6 @@ def attack(name, share, *told, epsilon=10.0, task="author", clear=True, **more):
     }  # fmt: skip
 
 
-def measured(folder, *attacks, **more):
-    return evaluation(folder, attackers=[*attacks], **more)
-
-
 def test_the_best_attacks_of_the_release_are_in_the_picture_and_all_in_the_table(tmp_path, shown, words):
     """The best of each knowledge, then the next best; the best first, four. Another task, mechanism, epsilon is none."""
     attacks = [
@@ -261,7 +257,9 @@ def test_the_best_attacks_of_the_release_are_in_the_picture_and_all_in_the_table
         attack("topic", 0.99, task="topic"), attack("other", 0.99, mechanism="vickrey"), attack("far", 0.99, epsilon=20.0),
         attack("both", 0.99, "originals", "topic"),
     ]  # fmt: skip
-    found = told_of(words, tmp_path / "a.html", shown, evaluation=measured(tmp_path / "a", *attacks))["evaluation"]
+    found = told_of(words, tmp_path / "a.html", shown, evaluation=evaluation(tmp_path / "a", attackers=attacks))[
+        "evaluation"
+    ]
     names = ["worst", "letters", "rank", "authors", "words", "style", "topics"]
     assert [each["attacker"] for each in found["attackers"]] == names
     assert [(row["label"], row["under"]) for row in found["rows"]] == [
@@ -279,7 +277,7 @@ def test_the_best_attacks_of_the_release_are_in_the_picture_and_all_in_the_table
     ("told", "known"), [((), None), (("originals",), None), (("texts", "originals"), None), (("texts",), False), (("texts", "topic"), True)]
 )  # fmt: skip
 def test_who_has_other_texts_by_an_author_is_told_apart(tmp_path, shown, words, told, known):
-    found = measured(tmp_path / "found", attack("words", 0.5, *told), attack("style", 0.4))
+    found = evaluation(tmp_path / "found", attackers=[attack("words", 0.5, *told), attack("style", 0.4)])
     found = told_of(words, tmp_path / "sign.html", shown, evaluation=found)["evaluation"]
     assert found["topic_known"] == bool(known)
     assert (found["other"] or {}).get("attacker") == (None if known is None else "words")
@@ -290,7 +288,7 @@ def test_who_has_other_texts_by_an_author_is_told_apart(tmp_path, shown, words, 
 def test_what_epsilons_were_tried_is_said(tmp_path, words):
     tried = [attack("a", 0.1, epsilon=epsilon) for epsilon in (20.0, None, 5.0, 20.0)]
     with pytest.raises(DataError, match=r"at epsilon 10\.0 \(tried: 5, 20\)"):
-        sign(words, tmp_path / "sign.html", evaluation=measured(tmp_path / "found", *tried))
+        sign(words, tmp_path / "sign.html", evaluation=evaluation(tmp_path / "found", attackers=tried))
 
 
 def test_labels_were_attacked_by_the_classifier_that_answered(tmp_path, shown):
@@ -298,7 +296,9 @@ def test_labels_were_attacked_by_the_classifier_that_answered(tmp_path, shown):
     release = drawn(tmp_path / "labels", labels_of(3, classifier=classifier), [{"id": "1", "label": "other"}])
     made = attack("words", 0.2, epsilon=5.0, mechanism=None)
     for sha256, error in (("c", None), ("d", "classifier differ")):
-        found = measured(tmp_path / sha256, made, kind="labels", public=[{"sha256": sha256 * 64}], facts={})
+        found = evaluation(
+            tmp_path / sha256, attackers=[made], kind="labels", public=[{"sha256": sha256 * 64}], facts={}
+        )
         if error is None:
             page = told_of(release, tmp_path / "sign.html", shown, evaluation=found)
             assert page["evaluation"]["command"] == "publius evaluate FILE"

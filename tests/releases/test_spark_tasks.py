@@ -5,6 +5,7 @@ import pickle
 import shutil
 import sys
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -87,43 +88,28 @@ def test_only_a_master_of_this_machine_is_asked_to_listen_here_alone(master, her
     assert found | {"spark.cores.max": "3"} == spark._settings(master, 3)
 
 
-class Builder:
-    """Notes what a session is asked for."""
-
-    def __init__(self, monkeypatch, java, home, active=None):
-        session, self.asked = SimpleNamespace(builder=self, getActiveSession=lambda: active), {}
-        monkeypatch.setitem(sys.modules, "pyspark", SimpleNamespace())
-        monkeypatch.setitem(sys.modules, "pyspark.sql", SimpleNamespace(SparkSession=session))
-        monkeypatch.setattr(shutil, "which", lambda name: java)
-        monkeypatch.setenv("JAVA_HOME", home)
-        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-
-    def config(self, name, value):
-        self.asked[name] = value
-        return self
-
-    def master(self, where):
-        return self.config("master", where)
-
-    def appName(self, name):
-        return self.config("name", name)
-
-    def getOrCreate(self):
-        return self
-
-
+@pytest.mark.parametrize(("java", "home"), [("/bin/java", ""), (None, "/java"), (None, "")])
 @pytest.mark.parametrize(
     ("master", "workers", "where"),
     [(None, 3, "local[3,4]"), (None, None, f"local[{os.cpu_count()},4]"), ("spark://far:1", 3, "spark://far:1")],
 )
-def test_spark_is_started_where_java_is_and_a_session_of_somebody_else_is_theirs(monkeypatch, master, workers, where):
-    for java, home in (("/bin/java", ""), (None, "/java"), ("/bin/java", "/java")):
-        made = Builder(monkeypatch, java, home)
-        assert spark._session(master, workers) == (made, True)
-        assert made.asked == spark._settings(where, workers) | {"master": where, "name": "publius"}
-    made = Builder(monkeypatch, None, "")
-    with pytest.raises(UsageError, match="needs Java 17, and there is no java here"):
-        spark._session(master, workers)
-    assert made.asked == {}
-    Builder(monkeypatch, None, "", "theirs")
+def test_spark_is_started_where_java_is_and_a_session_of_somebody_else_is_theirs(
+    monkeypatch, java, home, master, workers, where
+):
+    made = MagicMock(**{"getActiveSession.return_value": None})
+    builder = made.builder.master.return_value.appName.return_value
+    builder.config.return_value = builder
+    monkeypatch.setitem(sys.modules, "pyspark", made)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", SimpleNamespace(SparkSession=made))
+    monkeypatch.setattr(shutil, "which", lambda name: java)
+    for name, value in (("JAVA_HOME", home), ("PYSPARK_PYTHON", sys.executable)):
+        monkeypatch.setenv(name, value)
+    if java or home:
+        assert spark._session(master, workers) == (builder.getOrCreate.return_value, True)
+        made.builder.master.assert_called_once_with(where)
+        assert dict(each.args for each in builder.config.call_args_list) == spark._settings(where, workers)
+    else:
+        with pytest.raises(UsageError, match="needs Java 17, and there is no java here"):
+            spark._session(master, workers)
+    made.getActiveSession.return_value = "theirs"
     assert spark._session(master, workers) == ("theirs", False)
