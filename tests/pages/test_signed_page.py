@@ -121,7 +121,7 @@ def test_each_kind_of_knowledge_has_its_best_attacker_and_what_other_texts_tell_
         ("words, 3 authors", "knows other texts and topics"), ("words, 50 authors", "knows other texts"),
         ("letters, 3 authors", "knows other texts and topics"),
     )] == [True, False, True, True, True]  # fmt: skip
-    assert "other texts by them and knows the topic (72 % of rows in the test)." in side_of(page)
+    assert "other texts by them and knows the topic. In the test, 72 % of rows were recognised." in side_of(page)
     assert "I release these files to a lab for this purpose: teaching ." in side_of(page)
 
 
