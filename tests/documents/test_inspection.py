@@ -158,6 +158,22 @@ def test_languages(text, language):
 # Before anything is spent ---------------------------------------------------------------------------------
 
 
+def test_what_is_said_before_is_the_same_whatever_the_workers(tmp_path):
+    path = tmp_path / "data.jsonl"
+    lines = [{"text": f"{TEXT} {n}" * (n % 7 > 0), "author": f"a{n % 90}" if n % 10 else "n/a"} for n in range(3_000)]
+    lines[2_500]["text"] = "> quoted\nown"
+    path.write_bytes(b"".join(json.dumps(each).encode() + b"\n" for each in lines) + b'{"text": "caf\xe9"}\n')
+    found = [
+        look(open_corpus(path, author_field="author"), lambda text: (10, 10 * ("3" in text)), workers=count)
+        for count in (1, 2)
+    ]
+    assert found[0] == found[1]
+    assert found[0][0] == "3,001 texts by 82 authors."
+    assert "words is known" not in found[0][2]
+    assert "of the 257 texts looked at" in found[0][2]
+    assert [line.rpartition(": ")[2] for line in found[0][4:]] == ["1", "1"]
+
+
 def test_three_lines_before_anything_is_spent(table):
     path = table(rows(20, text=lambda n: "..." if n < 2 else TEXT))
     corpus = open_corpus(path, author_field="author")

@@ -1,10 +1,12 @@
 """Each kind of file as its format says: what becomes a document, and what is said when it cannot."""
 
 import json
+import os
 import pickle
 
 import pytest
 
+from publius.documents import corpus as corpus_module
 from publius.documents.corpus import open_corpus
 from publius.documents.document import LOST
 from publius.errors import DataError, StorageError, UsageError
@@ -390,6 +392,56 @@ def test_batches_travel_and_hold_what_iterating_gives(file):
     assert repr(found[0]) == "Document(row=0)"
 
 
+def test_batches_of_plain_lines_are_places_and_hold_no_text(file, monkeypatch):
+    monkeypatch.setattr("publius.documents.json_rows.MOST_AT_ONCE", 100)
+    data = b"\xef\xbb\xbf" + b" \n" * 200 + b"".join(
+        b'%s{"text": "ice %d caf\xe9"}\n' % (b"\n \n" * (n % 3), n) for n in range(40)
+    ) + b'{"text": "' + b"long " * 60 + b'"}\n{"text": "end"}'  # fmt: skip
+    corpus = open_corpus(file(data, "data.jsonl"))
+    wanted = [f"ice {n} café" for n in range(40)] + ["long " * 60, "end"]
+    batches = [pickle.dumps(each) for each in corpus.batches(3)]
+    assert not any(b"ice" in each for each in batches)
+    found = [pickle.loads(each) for each in batches]
+    assert all(0 < len(each) <= 3 for each in found)
+    assert [each.text for batch in found for each in batch.documents()] == wanted
+    assert [each.text for batch in found for each in pickle.loads(pickle.dumps(batch.held())).documents()] == wanted
+    assert [each.row for batch in found for each in batch.documents()] == [*range(42)]
+    assert [each.text for each in corpus] == wanted
+    assert [note.count for note in corpus.notes()] == [40]
+
+
+def test_a_line_that_is_no_json_is_refused_by_its_row(file):
+    path = file('{"text": "a"}\n\n{"text": "b"}\n{"te', "data.jsonl")
+    with pytest.raises(DataError, match="row 3: not JSON"):
+        open_corpus(path)
+    path = file('{"text": "a"}\n\n' * 300 + '{"te', "data.jsonl")
+    with pytest.raises(DataError, match="row 301: not JSON"):
+        texts(path)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(file):
+    path = file('{"text": "a"}\n' * 5, "data.jsonl")
+    batches = [*open_corpus(path).batches(2)]
+    path.write_text('{"text": "a"}\n' * 3 + "\n" * 28)
+    assert len(batches[0].documents()) == 2
+    with pytest.raises(DataError, match=r"data.jsonl. was changed while it was read"):
+        batches[1].documents()
+
+
+def test_a_file_is_digested_once_and_again_when_it_was_written_again(file, monkeypatch):
+    asked = []
+    digest = corpus_module.file_sha256
+    monkeypatch.setattr(corpus_module, "file_sha256", lambda path: asked.append(path) or digest(path))
+    path = file("id,text\n1,a\n")
+    corpus = open_corpus(path)
+    first = corpus.digests()
+    assert corpus.digests() == first
+    assert asked == [path]
+    path.write_bytes(b"id,text\n1,b\n")
+    os.utime(path, ns=(1, 1))
+    assert corpus.digests() != first
+
+
 def test_a_fingerprint_knows_files_and_how_they_are_read(file):
     path = file("id,text\n1,a\n")
     key = b"k" * 32
@@ -409,7 +461,6 @@ def test_a_text_beyond_the_public_length_is_cut_and_said(file):
 
 
 def test_a_pipe_is_read_once_and_as_often_as_needed(tmp_path):
-    import os
     import threading
 
     path = tmp_path / "pipe"

@@ -52,6 +52,18 @@ def test_few_batches_are_under_way_at_once():
     results.close()
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_waits_is_done_meanwhile_where_this_process_only_waits(workers):
+    done = []
+
+    def meanwhile():
+        done.append(os.getpid())
+        raise ValueError("it comes again where it matters")
+
+    assert len([*mapped(squared, 2, ([n] for n in range(9)), workers=workers, meanwhile=meanwhile)]) == 9
+    assert done == [os.getpid()] * (workers == 2)
+
+
 def test_workers_have_one_thread():
     for found in mapped(threads, None, range(4), workers=2):
         assert {*found} <= {1}

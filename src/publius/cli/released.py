@@ -71,7 +71,7 @@ def released(
         files, asked.reading, id_field=leaving.id_field if leaving.ids else None,
         author_field=asked.people.author_field, no_author=asked.people.no_author, fields=leaving.keep,
     )  # fmt: skip
-    for line in console.watched(look, corpus, known if field is None else None, by=by):
+    for line in console.watched(look, corpus, known if field is None else None, by=by, workers=run.workers):
         console.note(line)
     if field is not None and (undeclared := sum(not known(each.text)[1] for each in corpus)):
         console.note(f"{how_many(undeclared, 'document')} of an undeclared {field}: counted as other.")

@@ -77,7 +77,7 @@ def summarize(
     )  # fmt: skip
     check_authors(corpus)
     counts = summary.classifier or summary.subjects
-    for line in console.watched(look, corpus, None if counts is None else counts.known):
+    for line in console.watched(look, corpus, None if counts is None else counts.known, workers=workers):
         console.note(line)
     for line in beforehand(summary):
         console.note(line)

@@ -15,8 +15,9 @@ import msgspec
 from publius.documents.columns import check_columns, has_column, text_column
 from publius.documents.document import UNHEARD, Document, Plan, Tally, said
 from publius.documents.sources import Source, tables_of
-from publius.documents.tables import Table
+from publius.documents.tables import Rows, Table, lots_of
 from publius.errors import DataError
+from publius.files.paths import os_errors
 from publius.files.reading import file_sha256
 from publius.files.value_list import value_list
 from publius.settings import Reading
@@ -24,7 +25,6 @@ from publius.text.author_names import author_key
 
 OWN: Final = "id"
 """The author field that makes each document its own author, where no column is called so."""
-_MOST: Final = 16 * 2**20  # characters of texts after which a batch is full, however few rows it has
 
 
 @final
@@ -39,11 +39,15 @@ class Note:
 
 @final
 class Batch(msgspec.Struct):
-    """Documents in order, from number ``first`` on: their values, and the plan by which these become documents."""
+    """Documents in order, from number ``first`` on: their values, and the plan by which these become documents.
+
+    The values stand in the corpus's ``table`` of that number, where whoever needs them may read them.
+    """
 
     first: int
-    rows: list[Sequence[Any]]
+    rows: Rows
     plan: Plan
+    table: int = 0
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -52,6 +56,15 @@ class Batch(msgspec.Struct):
         """The documents."""
         make = self.plan.document
         return [make(row, values, tally) for row, values in enumerate(self.rows, start=self.first)]
+
+    def held(self) -> Batch:
+        """The same with its values, for another machine."""
+        return Batch(self.first, [*self.rows], self.plan, self.table)
+
+    @property
+    def odd(self) -> Tally:
+        """What was seen when its rows were read the last time, where that was here."""
+        return getattr(self.rows, "odd", None) or Tally()
 
 
 @final
@@ -65,6 +78,7 @@ class Corpus:
         """How many documents there are, 0 as long as nobody has read to their end."""
         self._tally: Tally | None = None
         self._met: set[str] = set()
+        self._digests: dict[tuple[int, ...], str] = {}
 
     @property
     def plan(self) -> Plan:
@@ -102,15 +116,21 @@ class Corpus:
         tally = Tally()
         for batch in self.batches(500):
             yield from batch.documents(tally)
+            self.tables[batch.table].tally += batch.odd
+        self.hear(tally)
+
+    def hear(self, tally: Tally) -> None:
+        """Note what was seen in the documents by who read all of them."""
         self._tally = tally
 
     def batches(self, size: int = 1000) -> Iterator[Batch]:
         """The documents in order, at most ``size`` at a time and fewer where they are long; small, to be sent away."""
         first = 0
-        for table, plan in zip(self.tables, self.plans, strict=True):
-            rows = table.rows(plan.names())
-            for some in _grouped(self._somebodys(rows, plan.nobody) if plan.nobody else rows, size):
-                yield Batch(first, some, plan)
+        for number, (table, plan) in enumerate(zip(self.tables, self.plans, strict=True)):
+            names, nobody = plan.names(), plan.nobody
+            somebodys = lots_of(self._somebodys(table.rows(names), nobody), size) if nobody else None
+            for some in somebodys or table.lots(names, size):
+                yield Batch(first, some, plan, number)
                 first += len(some)
         self.counted = first
 
@@ -130,10 +150,17 @@ class Corpus:
 
     def digests(self) -> tuple[str, ...]:
         """SHA-256 of each file; of files of one document each one of all: no author's file decides what is known (rule 5)."""
-        found = {table.path: (file_sha256(table.path), table.alone) for table in self.tables}
+        found = {table.path: (self._digest(table.path), table.alone) for table in self.tables}
         alone = sorted(sha256 for sha256, single in found.values() if single)
         many = [sha256 for sha256, single in found.values() if not single]
         return (*many, *([hashlib.sha256("".join(alone).encode()).hexdigest()] if len(alone) > 1 else alone))
+
+    def _digest(self, path: Path) -> str:
+        """That of a file, computed again where it was written again."""
+        with os_errors("read", path):
+            state = path.stat()
+        of = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+        return self._digests.get(of) or self._digests.setdefault(of, file_sha256(path))
 
     def fingerprint(self, key: bytes) -> str:
         """A keyed digest of the files and of how they are read, by which an interrupted run knows its input again."""
@@ -162,19 +189,6 @@ class Corpus:
         yield from ((what, count, place) for what, (count, place) in self.source.told.items())
         absent = self.plan.nobody - self._met
         yield "values of --no-author that no row has", len(absent), ", ".join(map(repr, sorted(absent)))
-
-
-def _grouped(rows: Iterator[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
-    """At most ``size`` rows at a time, fewer where their texts are long."""
-    held, total = list[Sequence[Any]](), 0
-    for row in rows:
-        held.append(row)
-        total += len(row[0]) if isinstance(row[0], str) else 0
-        if len(held) == size or total > _MOST:
-            yield held
-            held, total = [], 0
-    if held:
-        yield held
 
 
 def _columns_with(wanted: Sequence[str], tables: Sequence[Table]) -> list[tuple[str, ...]]:

@@ -10,22 +10,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 from publius.documents.clean import PLACEHOLDER
 from publius.documents.columns import ChoiceError, header_rows
-from publius.documents.corpus import Corpus, Note, open_corpus
-from publius.documents.document import CP1252, Document, said
+from publius.documents.corpus import Batch, Corpus, Note, open_corpus
+from publius.documents.document import CP1252, Document, Tally, said
 from publius.documents.office import Workbook
 from publius.documents.separated import Separated
 from publius.documents.sources import Source
 from publius.errors import MissingExtraError, extra, how_many
+from publius.files.pool import mapped
 from publius.files.progress import stage
 from publius.settings import Reading
 from publius.text.author_names import author_key
 
 LOOKED_AT: Final = 2_000  # texts whose language and words are looked at, at most
-TRIED: Final = 300  # texts whose words are looked up one by one before anything is spent, at most
+TRIED: Final = 300  # the first texts, whose words are looked up one by one before anything is spent, at most
 HARDLY: Final = 0.65  # a text of whose words fewer are known is hardly known: texts of another language, most of all
 _COLUMNS: Final = 60
 _NOBODY: Final = frozenset(
@@ -221,8 +222,9 @@ def is_nobody(key: str | None) -> bool:
 
 
 def look(
-    corpus: Corpus, known: Callable[[str], tuple[int, int]] | None = None, *, by: str = "this classifier"
-) -> list[str]:
+    corpus: Corpus, known: Callable[[str], tuple[int, int]] | None = None, *, by: str = "this classifier",
+    workers: int | None = 1,
+) -> list[str]:  # fmt: skip
     """Lines before anything is spent: how many texts, how many without words, how many hardly known; and what was odd.
 
     ``known`` tells of a text how many words were looked up and how many are known. It warns; nothing depends on it.
@@ -230,18 +232,18 @@ def look(
     documents = empty = none = looked = 0
     foreign: list[str] = []
     authors: Counter[str | None] = Counter()
-    for document in corpus:
-        documents += 1
-        authors[document.author] += 1
-        if not any(map(str.isalnum, document.text)):
-            empty += 1
-        elif known is not None and looked < TRIED:
-            looked += 1
-            words, found = known(document.text)
-            none += not found
-            if found < HARDLY * words or not found:
-                foreign.append(document.text)
-    keys = {author: author_key(author) for author in authors} if corpus.plan.author is not None else {}
+    tally = Tally()
+    for each in mapped(_glanced, known, corpus.batches(), workers=workers, meanwhile=corpus.digests):
+        documents += each.documents
+        empty += each.empty
+        looked += len(each.tried)
+        none += sum(not found for _, _, found in each.tried)
+        foreign += [text for text, words, found in each.tried if found < HARDLY * words or not found]
+        authors += each.authors
+        tally += each.tally
+        corpus.tables[each.table].tally += each.odd
+    corpus.hear(tally)
+    keys = {author: author_key(author) for author in authors}
     nobody = sum(authors[author] for author, key in keys.items() if is_nobody(key))
     by_authors = f" by {how_many(len({*keys.values()} - {None}), 'author')}" if keys else ""
     lines = [f"{how_many(documents, 'text')}{by_authors}."]
@@ -262,6 +264,27 @@ def look(
         told = how_many(nobody, "text has", "texts have")
         lines.append(f"{told} an author like nobody: --no-author VALUE leaves them out, --no-author '' empty ones.")
     return lines + [f"{each.what}: {each.count:,}" + f" ({each.where})" * bool(each.where) for each in corpus.notes()]
+
+
+class _Glance(NamedTuple):
+    """What is noted of a batch: how many documents of whom, and the words of the first texts that have any."""
+
+    table: int
+    documents: int
+    empty: int
+    tried: list[tuple[str, int, int]]
+    authors: Counter[str | None]
+    tally: Tally
+    odd: Tally
+
+
+def _glanced(known: Callable[[str], tuple[int, int]] | None, batch: Batch) -> _Glance:
+    tally = Tally()
+    documents = batch.documents(tally)
+    texts = [(each.row, each.text) for each in documents if any(map(str.isalnum, each.text))]
+    tried = [(text, *known(text)) for row, text in texts if row < TRIED] if known is not None else []
+    authors = Counter(each.author for each in documents if batch.plan.author is not None)
+    return _Glance(batch.table, len(batch), len(batch) - len(texts), tried, authors, tally, batch.odd)
 
 
 @cache

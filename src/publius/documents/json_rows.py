@@ -5,20 +5,23 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.columns import Bare
+from publius.documents.columns import Bare, picked
 from publius.documents.document import Tally, decoded
-from publius.documents.tables import HEAD, NULLS, Held, Records, head_of, whole_encoding
+from publius.documents.tables import HEAD, MOST_AT_ONCE, NULLS, Held, Records, Rows, head_of, whole_encoding
 from publius.errors import DataError
-from publius.files.reading import open_binary
+from publius.files.paths import os_errors
+from publius.files.reading import is_packed, open_binary
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _NO_BYTE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _decoded = msgspec.json.Decoder().decode
+_AS_UTF_8: Final = (None, "utf-8", "utf-8-sig")
+_MARK: Final = 3  # bytes of the mark of utf-8-sig
 
 
 @final
@@ -30,11 +33,36 @@ class JsonLines(Records):
     def records(self) -> Iterator[dict[str, Any]]:
         """One after the other; `DataError` where a line holds no JSON."""
         self.tally = Tally()
-        for row, line in enumerate(self._lines(), start=1):
+        return self.read(self._lines(), 1, self.tally)
+
+    def lots(self, names: Sequence[str | None], size: int) -> Iterator[Rows]:
+        """Of a plain file the places of the lines alone."""
+        self.encoding = whole_encoding(head_of(self.path), self.reading, self.name)
+        if self.encoding not in _AS_UTF_8 or is_packed(self.path):
+            yield from super().lots(names, size)
+            return
+        self.tally = Tally()
+        with open_binary(self.path, bounded=False) as raw:
+            row, count = 1, 0
+            start = end = len(raw.read(_MARK)) if self.encoding == "utf-8-sig" else 0
+            for line in raw:
+                end += len(line)
+                count += not line.isspace()
+                if not count:
+                    start = end
+                elif count == size or end - start > MOST_AT_ONCE:
+                    yield Lines(self, (*names,), row, start, end, count)
+                    row, start, count = row + count, end, 0
+            if count:
+                yield Lines(self, (*names,), row, start, end, count)
+
+    def read(self, lines: Iterable[bytes], first: int, tally: Tally) -> Iterator[dict[str, Any]]:
+        """What the lines hold, the first of which is row number ``first``; what is odd is counted."""
+        for row, line in enumerate(lines, start=first):
             try:
                 found = _decoded(line)
             except (ValueError, RecursionError):
-                found = self._odd(line, row)
+                found = self._odd(line, row, tally)
             yield found if isinstance(found, dict) else Bare(text=found)
 
     def _lines(self) -> Iterator[bytes]:
@@ -42,21 +70,49 @@ class JsonLines(Records):
         self.encoding = whole = whole_encoding(head_of(self.path), self.reading, self.name)
         with open_binary(self.path, bounded=False) as raw:
             if whole == "utf-8-sig":
-                raw.read(3)
-            if whole in (None, "utf-8", "utf-8-sig"):
+                raw.read(_MARK)
+            if whole in _AS_UTF_8:
                 yield from (line for line in raw if not line.isspace())
             else:
                 text = io.TextIOWrapper(raw, whole, errors="replace", newline="\n")
                 yield from (line.encode("utf-8", "replace") for line in text if not line.isspace())
 
-    def _odd(self, line: bytes, row: int) -> Any:
+    def _odd(self, line: bytes, row: int, tally: Tally) -> Any:
         """A line with another encoding, null characters, half a surrogate pair, NaN."""
         text = line.decode("utf-8", "surrogateescape")
         try:
-            return _value(text, self.tally, f"{self.name}, row {row}", "write one object a line")
+            return _value(text, tally, f"{self.name}, row {row}", "write one object a line")
         except RecursionError:
-            self.tally["rows nested too deeply to read, which count as empty texts"] += 1
+            tally["rows nested too deeply to read, which count as empty texts"] += 1
             return {}
+
+
+@final
+class Lines(msgspec.Struct):
+    """Rows by the place of their lines in a file: they are read where they are needed, so that few bytes travel."""
+
+    table: JsonLines
+    names: tuple[str | None, ...]
+    row: int
+    start: int
+    end: int
+    count: int
+    odd: Tally = msgspec.field(default_factory=Tally)
+    """What was seen when they were read the last time."""
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[Sequence[Any]]:
+        path = self.table.path
+        with os_errors("read", path), open(path, "rb") as file:
+            file.seek(self.start)
+            data = file.read(self.end - self.start)
+        lines = [line for line in io.BytesIO(data) if not line.isspace()]
+        if len(lines) != self.count:  # a row more or less, and every later one would have another one's noise
+            raise DataError(f"{self.table.name} was changed while it was read: start again.")
+        self.odd = Tally()
+        return picked(self.table.read(lines, self.row, self.odd), self.names)
 
 
 @final

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import codecs
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, Protocol, final
 
 from publius.documents.columns import columns_of, has_column, picked
 from publius.documents.document import Tally, decoded, said
@@ -24,6 +24,7 @@ from publius.text.normal_form import LONGEST_TEXT
 NULLS: Final = "rows with null characters, which are left out of them"
 UNREADABLE: Final = "files that cannot be read, which count as empty texts"
 HEAD: Final = 2**16
+MOST_AT_ONCE: Final = 16 * 2**20  # characters of texts after which rows are enough, however few
 _LONGEST: Final = 4 * LONGEST_TEXT  # in bytes
 _PEEKED: Final = 200  # rows that name their own columns whose columns count
 _MARKS: Final = (
@@ -31,6 +32,10 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
 _TOLD: Final = {b"\1\0\1\0": "utf-16-le", b"\0\1\0\1": "utf-16-be"}  # by which bytes are null
+
+
+class Rows(Sized, Iterable[Sequence[Any]], Protocol):
+    """The values of some rows, in order."""
 
 
 class Table(ABC):
@@ -62,6 +67,10 @@ class Table(ABC):
     @abstractmethod
     def rows(self, names: Sequence[str | None]) -> Iterator[Sequence[Any]]:
         """Of each row the values of these columns; None for None."""
+
+    def lots(self, names: Sequence[str | None], size: int) -> Iterator[Rows]:
+        """`rows`, at most ``size`` at a time and fewer where they are long; what can be sent away."""
+        return lots_of(self.rows(names), size)
 
     def longest(self) -> str | None:
         """The column with the longest values in the first rows."""
@@ -134,6 +143,19 @@ class TextFile(Held):
             self.told["first lines that look like another encoding (--encoding utf-16)"] = (1, "")
         data = data.decode(whole, "replace").encode() if whole else data
         return data.removesuffix(b"\n").split(b"\n") if data else []
+
+
+def lots_of(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
+    """At most ``size`` rows at a time, fewer where their texts are long."""
+    held, total = list[Sequence[Any]](), 0
+    for row in rows:
+        held.append(row)
+        total += len(row[0]) if isinstance(row[0], str) else 0
+        if len(held) == size or total > MOST_AT_ONCE:
+            yield held
+            held, total = [], 0
+    if held:
+        yield held
 
 
 def head_of(path: Path, size: int = HEAD) -> bytes:

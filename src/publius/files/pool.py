@@ -37,12 +37,15 @@ _held: list[Any] = []
 
 
 def mapped(
-    work: Callable[[State, Batch], Result], state: State, batches: Iterable[Batch], *, workers: int | None
-) -> Iterator[Result]:
+    work: Callable[[State, Batch], Result], state: State, batches: Iterable[Batch], *, workers: int | None,
+    meanwhile: Callable[[], object] = bool,
+) -> Iterator[Result]:  # fmt: skip
     """``work(state, batch)`` of each batch, in order; ``workers`` 1 works here, None takes one a CPU.
 
-    Both functions and what they return can be pickled. Errors of ours come out as they are; of any other its type and
-    place alone, since its message may hold words of a document. `StorageError` where a worker died.
+    Where several work and this process would only wait, a thread calls ``meanwhile``: what it finds it keeps for later,
+    when it would be found all the same, and so would its errors. The work and what it returns can be pickled. Errors of
+    ours come out as they are; of any other its type and place alone, since its message may hold words of a document.
+    `StorageError` where a worker died.
     """
     from threadpoolctl import threadpool_limits
 
@@ -58,7 +61,7 @@ def mapped(
                     done = work(state, batch)
                 yield done
             return
-        yield from _in_processes(work, state, itertools.chain(first, waiting), count)
+        yield from _in_processes(work, state, itertools.chain(first, waiting), count, meanwhile)
 
 
 def processors() -> int:
@@ -77,8 +80,9 @@ def _one_processor() -> Iterator[None]:
 
 
 def _in_processes(
-    work: Callable[[State, Batch], Result], state: State, batches: Iterable[Batch], count: int
-) -> Iterator[Result]:
+    work: Callable[[State, Batch], Result], state: State, batches: Iterable[Batch], count: int,
+    meanwhile: Callable[[], object],
+) -> Iterator[Result]:  # fmt: skip
     import multiprocessing  # slow to start, and a single process needs none of it
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -89,15 +93,19 @@ def _in_processes(
     context = multiprocessing.get_context("fork" if forks else "spawn")
     under_way: deque[Future[Result]] = deque()
     executor = ProcessPoolExecutor(count, context, _begin, (work, state, os.getpid()))
+    beside = threading.Thread(target=_quietly, args=(meanwhile,), daemon=True)
     try:
         for batch in batches:
             with safe_start(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, about copies beside threads
                 under_way.append(executor.submit(_do, batch))
+            if beside.ident is None:  # all copies are made by now
+                beside.start()
             if len(under_way) > _AHEAD * count:
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
+        beside.join()
     except BrokenProcessPool:
         raise StorageError(
             "a worker process died (was it out of memory? does a script start this outside of "
@@ -105,6 +113,11 @@ def _in_processes(
         ) from None
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _quietly(meanwhile: Callable[[], object]) -> None:
+    with contextlib.suppress(Exception):
+        meanwhile()
 
 
 def _begin(work: Callable[..., Any], state: Any, parent: int) -> None:

@@ -114,6 +114,12 @@ def read_bytes_limited(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
     return bytes(content)
 
 
+def is_packed(path: AnyPath) -> bool:
+    """Whether a file is gzip, told by its first bytes; `StorageError` where it cannot be read."""
+    with os_errors("read", path), open(path, "rb") as stream:
+        return stream.read(len(_MAGIC)) == _MAGIC
+
+
 def file_sha256(path: AnyPath) -> str:
     """SHA-256 of a file as it lies there; `StorageError` where it cannot be read."""
     with os_errors("read", path), open(path, "rb") as stream:

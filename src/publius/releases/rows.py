@@ -96,7 +96,7 @@ def tally_of(path: Path) -> Tally | None:
 
 def _lines(pieces: Iterable[Path]) -> Iterator[bytes]:
     for piece in pieces:
-        with open_binary(piece) as file:
+        with open(piece, "rb") as file:
             yield from file.readlines()[:-1]  # the last one is the tally
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
@@ -185,12 +186,19 @@ def protect_corpus(
             mechanism=mechanism, secret=draft.key.expose(), seeded=draft.key.seeded_run, ids=leaving.ids,
             keep=tuple(leaving.keep), warning=warning_of(leaving),
         )  # fmt: skip
-        pieces = _make_pieces(work, corpus, people, draft, run)
-        tally = sum((found for piece in pieces if (found := tally_of(piece)) is not None), Tally())
-        manifest = manifest_of(
-            mechanism, tally.rows, leaving, documents_per_author=documents_per_author, field=field,
+        described = partial(
+            manifest_of, mechanism, leaving=leaving, documents_per_author=documents_per_author, field=field,
             labels_after_texts=labels_after_texts,
         )  # fmt: skip
+        early: list[LabelManifest | WordManifest] = []
+
+        def meanwhile() -> None:
+            early.append(described(corpus.counted if people.leaves is None else people.leaves.count(1)))
+            import publius.pages.page  # noqa: F401  # takes a while
+
+        pieces = _make_pieces(work, corpus, people, draft, run, meanwhile)
+        tally = sum((found for piece in pieces if (found := tally_of(piece)) is not None), Tally())
+        manifest = next((each for each in early if each.documents == tally.rows), None) or described(tally.rows)
         if isinstance(manifest, WordManifest):
             manifest = msgspec.structs.replace(manifest, unchanged=unchanged)
         if noted and not leaving.experiment:
@@ -278,7 +286,9 @@ def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool) -> _Peopl
     return _People(bytes(leaves), counts if c is None else {name: min(n, c) for name, n in counts.items()})
 
 
-def _make_pieces(work: Work, corpus: Corpus, people: _People, draft: Draft, run: Run) -> list[Path]:
+def _make_pieces(
+    work: Work, corpus: Corpus, people: _People, draft: Draft, run: Run, meanwhile: Callable[[], None]
+) -> list[Path]:
     paths: list[Path] = []
 
     def missing() -> Iterator[tuple[tuple[Batch, bytes | None], Path]]:
@@ -286,7 +296,8 @@ def _make_pieces(work: Work, corpus: Corpus, people: _People, draft: Draft, run:
             paths.append(draft.work / f"{batch.first:015d}.rows")
             if tally_of(paths[-1]) is None:
                 mask = people.leaves
-                yield ((batch, None if mask is None else mask[batch.first : batch.first + len(batch)]), paths[-1])
+                given = batch.held() if run.engine == "spark" else batch
+                yield ((given, None if mask is None else mask[batch.first : batch.first + len(batch)]), paths[-1])
 
     with stage(f"{work.mechanism.kind} of documents"):
         if run.engine == "spark":
@@ -296,7 +307,7 @@ def _make_pieces(work: Work, corpus: Corpus, people: _People, draft: Draft, run:
         else:
             from publius.releases.engines import local
 
-            local.make_pieces(work, missing(), workers=run.workers, total=corpus.counted)
+            local.make_pieces(work, missing(), workers=run.workers, meanwhile=meanwhile, total=corpus.counted)
     return paths
 
 

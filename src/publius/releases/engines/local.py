@@ -13,10 +13,13 @@ Work = Callable[[Any, Path], None]
 """Makes one private piece of a batch, in one step; picklable."""
 
 
-def make_pieces(work: Work, batches: Iterable[tuple[Any, Path]], *, workers: int | None, total: int = 0) -> None:
+def make_pieces(
+    work: Work, batches: Iterable[tuple[Any, Path]], *, workers: int | None, meanwhile: Callable[[], object] = bool,
+    total: int = 0,
+) -> None:  # fmt: skip
     """``work(batch, path)`` for every batch whose piece is not there yet; ``total``: documents, for whoever waits."""
     done = 0
-    for rows in mapped(_make, work, batches, workers=workers):
+    for rows in mapped(_make, work, batches, workers=workers, meanwhile=meanwhile):
         done += rows
         advance(done, total)
 
