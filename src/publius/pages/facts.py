@@ -145,7 +145,8 @@ def _row(row: Mapping[str, Any]) -> str:
         if isinstance(value, str) and len(value) > _CELL:
             return value[:_CELL] + more
         if isinstance(value, Mapping) and len(value) > _WORDS:
-            return dict(list(value.items())[:_WORDS]) | {more: len(value) - _WORDS}
+            shown = sorted(value.items(), key=lambda each: not each[0].isalpha())[:_WORDS]  # numbers look like codes
+            return dict(shown) | {more: len(value) - _WORDS}
         return [*value[: 2 * _WORDS], more] if isinstance(value, list | tuple) and len(value) > 2 * _WORDS else value
 
     said = json.dumps({name: short(value) for name, value in row.items()}, ensure_ascii=False, default=str)
