@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +16,7 @@ from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.pages.page import write_page
 from publius.releases.manifest import AuthorFacts, ClassifierFacts
 from publius.releases.run import protect_corpus
-from publius.releases.sign import Counted, sign, verify
+from publius.releases.sign import Counted, _classifier, sign, verify
 from publius.settings import People, Reading
 from releases.signing import ROWS, STATED, WORDS, evaluation, private_at, values_in, words_in
 
@@ -51,6 +52,22 @@ def test_a_classifier_that_has_changed_is_refused(tmp_path, private):
     other = drawn(tmp_path / "other", values_of(), ROWS)
     with pytest.raises(DataError, match="is not the one that answered"):
         sign(other, tmp_path / "sign.html", texts=private)
+
+
+@pytest.mark.parametrize("kind", ["values", "names", "topics"])
+def test_the_classifier_that_answered_is_made_again_by_its_kind(monkeypatch, kind):
+    made, asked = SimpleNamespace(sha256="c" * 64), []
+    for name in ("values.Values", "names.Names", "encoder.load_encoder", "load_classifier"):
+        monkeypatch.setattr(
+            f"publius.classifiers.{name}", lambda *given, name=name: asked.append((name, *given)) or made
+        )
+    facts = ClassifierFacts(name="posts", kind=kind, sha256="c" * 64)
+    assert _classifier(values_of(classifier=facts)) is made
+    labels = ("open", "closed")
+    assert asked == {
+        "values": [("values.Values", labels)], "topics": [("load_classifier", "posts")],
+        "names": [("encoder.load_encoder", "packaged"), ("names.Names", labels, made)],
+    }[kind]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -108,6 +125,7 @@ def test_a_page_does_not_make_the_folder_another(tmp_path, words):
             sign(words, tmp_path / "sign.html", review=review)
     assert not (tmp_path / "sign.html").exists()
     assert verify(words).files == 4
+    sign(words, tmp_path / "sign.html", purpose="x" * 240)
 
 
 def test_a_page_that_may_be_signed_is_not_written_over(tmp_path, words):
