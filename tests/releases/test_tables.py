@@ -49,6 +49,9 @@ def test_labels_are_of_their_own_row(monkeypatch):
     found = publius.protect_table(table(), sure, ids="id").to_pylist()
     expected = ["other" if n == 3 else "river" if n % 2 else "market" for n in range(COUNT)]
     assert [row["label"] for row in found] == expected
+    marked = publius.RandomizedResponse(publius.Values(["<b>&amp;</b>", "&"]), epsilon=20)
+    found = publius.protect_table({"text": ["<b>&amp;</b>"] * 3}, marked).column("label")
+    assert found.to_pylist() == ["<b>&amp;</b>"] * 3  # a declared value is read as it is
     shuffled = publius.protect_table(table(place=range(COUNT)), sure, keep="place").to_pylist()
     assert all(row["label"] == expected[row["place"]] for row in shuffled)
 
