@@ -404,7 +404,6 @@ def test_batches_of_plain_lines_are_places_and_hold_no_text(file, monkeypatch):
     found = [pickle.loads(each) for each in batches]
     assert all(0 < len(each) <= 3 for each in found)
     assert [each.text for batch in found for each in batch.documents()] == wanted
-    assert [each.text for batch in found for each in pickle.loads(pickle.dumps(batch.held())).documents()] == wanted
     assert [each.row for batch in found for each in batch.documents()] == [*range(42)]
     assert [each.text for each in corpus] == wanted
     assert [note.count for note in corpus.notes()] == [40]

@@ -57,10 +57,6 @@ class Batch(msgspec.Struct):
         make = self.plan.document
         return [make(row, values, tally) for row, values in enumerate(self.rows, start=self.first)]
 
-    def held(self) -> Batch:
-        """The same with its values, for another machine."""
-        return Batch(self.first, [*self.rows], self.plan, self.table)
-
     @property
     def odd(self) -> Tally:
         """What was seen when its rows were read the last time, where that was here."""
@@ -76,7 +72,8 @@ class Corpus:
         self.source, self.tables, self.plans = source, tuple(tables), tuple(plans)
         self.counted = 0
         """How many documents there are, 0 as long as nobody has read to their end."""
-        self._tally: Tally | None = None
+        self.tally: Tally | None = None
+        """What was seen in the documents by who read all of them last."""
         self._met: set[str] = set()
         self._digests: dict[tuple[int, ...], str] = {}
 
@@ -117,11 +114,7 @@ class Corpus:
         for batch in self.batches(500):
             yield from batch.documents(tally)
             self.tables[batch.table].tally += batch.odd
-        self.hear(tally)
-
-    def hear(self, tally: Tally) -> None:
-        """Note what was seen in the documents by who read all of them."""
-        self._tally = tally
+        self.tally = tally
 
     def batches(self, size: int = 1000) -> Iterator[Batch]:
         """The documents in order, at most ``size`` at a time and fewer where they are long; small, to be sent away."""
@@ -170,7 +163,7 @@ class Corpus:
 
     def notes(self) -> list[Note]:
         """What was noticed while it was read; it is read once for this."""
-        if self._tally is None:
+        if self.tally is None:
             deque(self, maxlen=0)
         found: dict[str, Note] = {}
         for what, count, where in self._noticed():
@@ -185,7 +178,7 @@ class Corpus:
                 yield what, count, ", ".join([*names, *filter(None, [place])])
             for what, count in table.tally.items():
                 yield what, count, "".join(names)
-        yield from ((what, count, "") for what, count in (self._tally or {}).items())
+        yield from ((what, count, "") for what, count in (self.tally or {}).items())
         yield from ((what, count, place) for what, (count, place) in self.source.told.items())
         absent = self.plan.nobody - self._met
         yield "values of --no-author that no row has", len(absent), ", ".join(map(repr, sorted(absent)))

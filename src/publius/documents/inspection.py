@@ -229,12 +229,11 @@ def look(
 
     ``known`` tells of a text how many words were looked up and how many are known. It warns; nothing depends on it.
     """
-    documents = empty = none = looked = 0
+    empty = none = looked = 0
     foreign: list[str] = []
     authors: Counter[str | None] = Counter()
     tally = Tally()
     for each in mapped(_glanced, known, corpus.batches(), workers=workers, meanwhile=corpus.digests):
-        documents += each.documents
         empty += each.empty
         looked += len(each.tried)
         none += sum(not found for _, _, found in each.tried)
@@ -242,7 +241,7 @@ def look(
         authors += each.authors
         tally += each.tally
         corpus.tables[each.table].tally += each.odd
-    corpus.hear(tally)
+    corpus.tally, documents = tally, corpus.counted
     keys = {author: author_key(author) for author in authors}
     nobody = sum(authors[author] for author, key in keys.items() if is_nobody(key))
     by_authors = f" by {how_many(len({*keys.values()} - {None}), 'author')}" if keys else ""
@@ -267,10 +266,9 @@ def look(
 
 
 class _Glance(NamedTuple):
-    """What is noted of a batch: how many documents of whom, and the words of the first texts that have any."""
+    """What is noted of a batch: how many of its texts have no words, of the first others how many are known; authors."""
 
     table: int
-    documents: int
     empty: int
     tried: list[tuple[str, int, int]]
     authors: Counter[str | None]
@@ -284,7 +282,7 @@ def _glanced(known: Callable[[str], tuple[int, int]] | None, batch: Batch) -> _G
     texts = [(each.row, each.text) for each in documents if any(map(str.isalnum, each.text))]
     tried = [(text, *known(text)) for row, text in texts if row < TRIED] if known is not None else []
     authors = Counter(each.author for each in documents if batch.plan.author is not None)
-    return _Glance(batch.table, len(batch), len(batch) - len(texts), tried, authors, tally, batch.odd)
+    return _Glance(batch.table, len(batch) - len(texts), tried, authors, tally, batch.odd)
 
 
 @cache

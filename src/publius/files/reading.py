@@ -95,12 +95,11 @@ def open_binary(path: AnyPath, *, bounded: bool = True, sniffed: bool = True) ->
 
 def largest_content(path: AnyPath) -> int | None:
     """The most bytes that `open_binary` can give for this file; None when it is not a regular file (a pipe)."""
-    with os_errors("open", path), open(usable(path), "rb") as file:
-        state = os.fstat(file.fileno())
-        if not stat.S_ISREG(state.st_mode):
-            return None
-        packed = file.read(len(_MAGIC)) == _MAGIC
-    return max(GZIP_FREE, GZIP_RATIO * state.st_size) if packed else state.st_size
+    with os_errors("open", path):
+        state = usable(path).stat()
+    if not stat.S_ISREG(state.st_mode):
+        return None
+    return max(GZIP_FREE, GZIP_RATIO * state.st_size) if is_packed(path) else state.st_size
 
 
 def read_bytes_limited(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
@@ -116,7 +115,7 @@ def read_bytes_limited(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
 
 def is_packed(path: AnyPath) -> bool:
     """Whether a file is gzip, told by its first bytes; `StorageError` where it cannot be read."""
-    with os_errors("read", path), open(path, "rb") as stream:
+    with os_errors("open", path), open(usable(path), "rb") as stream:
         return stream.read(len(_MAGIC)) == _MAGIC
 
 

@@ -20,6 +20,7 @@ import msgspec
 from publius import __version__
 from publius.errors import PolicyError, UsageError
 from publius.files import AnyPath
+from publius.files.pool import mapped
 from publius.files.progress import stage
 from publius.files.value_list import LISTED
 from publius.mechanisms.mechanism import check_release
@@ -177,7 +178,7 @@ def protect_corpus(
             if not isinstance(draft.placed, LabelManifest | WordManifest):
                 raise UsageError("what was finished here is a summary: name a new folder")
             return Result(draft.placed, Path(output))
-        people = _people(corpus, draft.key, documents_per_author, ledger is not None)
+        people = _people(corpus, draft.key, documents_per_author, ledger is not None, run.workers)
         if ledger is not None:
             price = mechanism.charge(ledger.unit)
             draft.charges = {author: price * count for author, count in people.charged.items()}
@@ -252,7 +253,7 @@ def _refuse_training_file(digests: Sequence[str], mechanism: Mechanism, leaving:
         check_public({*LISTED, *mechanism.trained_on}, "a list of values, or a file that taught what is used here,")
 
 
-def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool) -> _People:
+def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool, workers: int | None) -> _People:
     """Which rows leave, and whose they are; read only where authors matter.
 
     Of each author the c rows with the smallest secret numbers leave. A row's number depends on the run key and its
@@ -264,18 +265,17 @@ def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool) -> _Peopl
     leaves, counts = bytearray(), Counter[str]()
     lowest: dict[str, list[tuple[int, int]]] = {}
     with stage("who wrote what"):
-        for batch in corpus.batches(BATCH):
-            for document in batch.documents():
-                leaves.append(0)
-                name = author_key(document.author)
-                if name is None:  # nobody is named, so nobody can be limited or charged
+        for names in mapped(_names, None, corpus.batches(BATCH), workers=workers):
+            # Where nobody is named, nobody can be limited or charged.
+            leaves += bytes(name is not None and c is None for name in names)
+            counts.update(name for name in names if name is not None)
+            if c is None:
+                continue
+            rows = range(len(leaves) - len(names), len(leaves))
+            for name, row, number in zip(names, rows, secret.bits(map(str, rows), 16), strict=True):
+                if name is None:
                     continue
-                counts[name] += 1
-                if c is None:
-                    leaves[-1] = 1
-                    continue
-                (number,) = secret.bits([str(document.row)], 16)
-                kept, drawn = lowest.setdefault(name, []), (-int.from_bytes(number, "big"), document.row)
+                kept, drawn = lowest.setdefault(name, []), (-int.from_bytes(number, "big"), row)
                 if len(kept) < c:
                     heapq.heappush(kept, drawn)
                 else:
@@ -284,6 +284,12 @@ def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool) -> _Peopl
         for _, row in kept:
             leaves[row] = 1
     return _People(bytes(leaves), counts if c is None else {name: min(n, c) for name, n in counts.items()})
+
+
+def _names(_: None, batch: Batch) -> list[str | None]:
+    """The key of the author of each document of a batch, whose texts need no cleaning for it."""
+    whose = msgspec.structs.replace(batch, plan=msgspec.structs.replace(batch.plan, raw=True))
+    return [author_key(each.author) for each in whose.documents()]
 
 
 def _make_pieces(
@@ -296,8 +302,9 @@ def _make_pieces(
             paths.append(draft.work / f"{batch.first:015d}.rows")
             if tally_of(paths[-1]) is None:
                 mask = people.leaves
-                given = batch.held() if run.engine == "spark" else batch
-                yield ((given, None if mask is None else mask[batch.first : batch.first + len(batch)]), paths[-1])
+                if run.engine == "spark":  # whose machines need not see the file
+                    batch = msgspec.structs.replace(batch, rows=[*batch.rows])
+                yield ((batch, None if mask is None else mask[batch.first : batch.first + len(batch)]), paths[-1])
 
     with stage(f"{work.mechanism.kind} of documents"):
         if run.engine == "spark":
