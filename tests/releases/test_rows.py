@@ -1,6 +1,7 @@
 """Rows: private pieces, their secret order, and the same rows in every format."""
 
 import csv
+import re
 from collections import Counter
 from types import SimpleNamespace
 
@@ -106,7 +107,8 @@ def test_a_torn_piece_is_none(tmp_path):
     piece.write_bytes(content[: content.index(b"\n") + 1])
     assert tally_of(piece) is None
     assert tally_of(tmp_path / "absent") is None
-    assert Tally(1, labels={"a": 1}) + Tally(2, 3, labels={"a": 1, "b": 5}) == Tally(3, 3, labels={"a": 2, "b": 5})
+    both = Tally(1, 20, 30, 40, {"a": 1}) + Tally(2, 3, 4, 5, {"a": 1, "b": 5})
+    assert both == Tally(3, 23, 34, 45, {"a": 2, "b": 5})
 
 
 def test_no_rows_make_a_file_all_the_same(tmp_path):
@@ -129,7 +131,7 @@ def test_what_a_spreadsheet_would_calculate_is_marked_and_unmarked(value):
 
 def test_a_kept_column_has_no_name_of_a_row_s_own():
     check_kept(["year", "ID"])
-    for keep in (["label"], ["id"], ["x", "x"]):
+    for keep in (["label"], ["id"], ["position"], ["x", "x"]):
         with pytest.raises(UsageError, match="cannot be called"):
             check_kept(keep)
 
@@ -169,6 +171,15 @@ def test_a_table_of_words_has_their_places_and_one_of_bags_their_counts(tmp_path
     (bags := tmp_path / "bags").mkdir()
     counted = written(bags, [outcome(bag=["b", "=a", "b"])], format="csv", kept=kept) / "rows.csv"
     assert counted.read_bytes() == head + b"word,count\r\n1,3,n,'=a,1\r\n1,3,n,b,2\r\n"
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("kind", ["bags", "ordered"])
+def test_documents_of_one_id_are_as_many_rows(tmp_path, format, kind):
+    (piece,) = pieces_of(tmp_path, OUTCOMES[kind], size=9)
+    piece.write_bytes(re.sub(rb'"doc\\t."', b'"same"', piece.read_bytes()))
+    rows.write_rows([piece], tmp_path, KEY, rows=len(OUTCOMES[kind]), kind="words", format=format, ids=True)
+    assert [*read_rows(tmp_path)] == [{"id": "same", **row_of(each)} for each in OUTCOMES[kind]]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5])

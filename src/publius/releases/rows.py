@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from publius.mechanisms.mechanism import Outcome
     from publius.settings import Format
 
-RESERVED: Final = ("id", "label", "size", "bag", "word", "count", "words", "counts", "text", "warning")
+RESERVED: Final = ("id", "label", "size", "bag", "position", "word", "count", "words", "counts", "text", "warning")
 """Names that a row has of its own; no kept column may have one."""
 
 NAMES: Final = {"labels": "labels", "words": "bags"}
@@ -271,9 +271,11 @@ def records(file: TextIO) -> csv.DictReader[str]:
 def _read_csv(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8", newline="") as file:
         read = ({unmarked(name): unmarked(value) for name, value in row.items()} for row in records(file))
-        numbered = enumerate(read)
-        for _, group in itertools.groupby(numbered, lambda each: each[1]["id"] if "word" in each[1] else each[0]):
-            rows = [row for _, row in group]
+        for row in read:
+            rows, left = [row], int(row["size"]) - int(row.get("count", 1)) if "word" in row else 0
+            while left > 0:  # documents may share an id, so their words end where there are as many as their size
+                rows.append(next(read))
+                left -= int(rows[-1].get("count", 1))
             found: dict[str, Any] = {k: v for k, v in rows[0].items() if k not in ("word", "count", "position")}
             if "size" in found:
                 found["size"] = int(found["size"])
