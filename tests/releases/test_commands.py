@@ -114,11 +114,9 @@ def test_an_experiment_says_so_and_repeats(run, answers, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ((), 2, "Stored: "),
-        (("--field", "status"), 2, "one classifier answers"),
+        ((), 2, "Stored: "), (("--field", "status"), 2, "one classifier answers"),
         (("--classifier", "absent", "--output", "OUT"), 2, "absent"),
-        ((*STATUS, "--classifier", "x"), 2, "one classifier answers"),
-        (STATUS, 2, "--output"),
+        ((*STATUS, "--classifier", "x"), 2, "one classifier answers"), (STATUS, 2, "--output"),
         ((*STATUS, "--output", "OUT", "--epsilon", "21"), 77, "at most 20"),
         ((*STATUS, "--output", "OUT", "--epsilon", "-1"), 2, "epsilon"),
         (("--field", "absent", "--labels", "a,b", "--output", "OUT"), 65, "absent"),
@@ -127,7 +125,7 @@ def test_an_experiment_says_so_and_repeats(run, answers, tmp_path):
         ((*STATUS, "--output", "OUT", "--workers", "0"), 2, "--workers"),
         (("--field", "status", "--labels", 'a,"b', "--output", "OUT"), 2, "CSV"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_refused_in_a_line(run, answers, tmp_path, arguments, code, said):
     found, out, err = run("label", answers, *(tmp_path / "out" if each == "OUT" else each for each in arguments))
     assert (found, out) == (code, "")
@@ -138,8 +136,7 @@ def test_what_does_not_fit_is_refused_in_a_line(run, answers, tmp_path, argument
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
-        (("verify",), 2, "RELEASE is missing"),
-        (("verify", "answers.csv"), 65, "is no release"),
+        (("verify",), 2, "RELEASE is missing"), (("verify", "answers.csv"), 65, "is no release"),
         (("obfuscate", "answers.csv", "--output", "x"), 2, "--epsilon is missing"),
         (("obfuscate", "answers.csv", "--epsilon", "8", "--length", "5.5"), 2, "no whole number"),
         (("obfuscate", "answers.csv", "--epsilon"), 2, "--epsilon takes a value: --epsilon E."),
@@ -149,7 +146,7 @@ def test_what_does_not_fit_is_refused_in_a_line(run, answers, tmp_path, argument
         (("label", "answers.csv", "no.csv", "--labels", "yes,no", "--output", "x"), 74, "no.csv"),
         (("label", "answers.csv", "--field", "status", "--labels", "YES,no", "--output", "-"), 0, "undeclared status"),
     ],
-)
+)  # fmt: skip
 def test_a_line_says_what_is_missing_or_other(run, answers, monkeypatch, line, code, said):
     monkeypatch.chdir(answers.parent)
     found, _, err = run(*line)

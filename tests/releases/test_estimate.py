@@ -82,8 +82,3 @@ def test_an_estimate_is_told_in_a_sentence():
         "0 seconds", "119 seconds", "2 minutes", "90 minutes", "1,200 minutes",
     ]  # fmt: skip
     assert found[120.0] == "1,234 documents: about 2 minutes with 2 workers, 3 MB each. Nothing was kept."
-
-
-def test_memory_is_counted_in_bytes():
-    held = bytearray(40 * 2**20)
-    assert len(held) < estimate._peak() < 2**36

@@ -214,12 +214,8 @@ def test_who_wrote_how_much_and_which_cells_few_share_is_counted_for_the_curator
 
 @pytest.mark.parametrize(
     ("kept", "cells"),
-    [
-        (("district",), (("district", 2, 1),)),
-        (("author", "district"), (("author", 6, 6), ("district", 2, 1))),
-        ((), ()),
-    ],
-)
+    [(("district",), (("district", 2, 1),)), (("author", "district"), (("author", 6, 6), ("district", 2, 1))), ((), ())],
+)  # fmt: skip
 def test_cells_are_of_kept_columns_and_of_labels_where_these_leave(tmp_path, shown, kept, cells):
     """Five authors share North, four South; of a release of labels alone the cells are its labels."""
     rows = [(name, "open", "North", 1) for name in "abcde"] + [(name, "closed", "South", 1) for name in "bcdf"]
