@@ -238,7 +238,7 @@ def look(
         looked += len(each.tried)
         none += sum(not found for _, _, found in each.tried)
         foreign += [text for text, words, found in each.tried if found < HARDLY * words or not found]
-        authors += each.authors
+        authors.update(each.authors)
         tally += each.tally
         corpus.tables[each.table].tally += each.odd
     corpus.tally, documents = tally, corpus.counted
