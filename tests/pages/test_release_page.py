@@ -104,7 +104,7 @@ def test_an_experiment_says_so_before_all(tmp_path):
 def test_a_real_row_is_shown_and_long_ones_are_cut(tmp_path):
     row = MADE["100 labels"][1]
     assert '"bag": {"about": 5' in facts_of(labels_of(3), row, None)["row"]
-    assert "… 2 more words" in facts_of(labels_of(3), row, None)["row"]
+    assert "… 4 more words" in facts_of(labels_of(3), row, None)["row"]
     assert json.loads(facts_of(labels_of(3), {"id": "1", "label": "x"}, None)["row"]) == {"id": "1", "label": "x"}
     assert len(facts_of(labels_of(3), {"id": "1", "text": "x" * 1000}, None)["row"]) < 100
 

@@ -30,7 +30,7 @@ _BARS: Final = 9
 """Labels whose accuracy is drawn; of more of them the best and the worst."""
 _REPLACED: Final = 0.05
 """Share of words left unchanged below which nearly all are said to be replaced."""
-_WORDS: Final = 6
+_WORDS: Final = 4
 _CELL: Final = 60
 _LABELS_TYPED: Final = 12
 
