@@ -63,7 +63,7 @@ def test_the_ellipsoid_of_mahalanobis_has_the_axes_of_the_words_and_trace_n(shar
 
 
 def test_a_projection_keeps_the_fewest_components_that_explain_a_third_or_those_asked_for():
-    for squares, count in (([30, 36, 34], 1), ([1, 1, 1, 1], 2), ([1] * 7, 3), ([1, 1, 1, 9], 1), ([7], 1)):
+    for squares, count in (([30, 36, 34], 1), ([100] * 4, 2), ([0.01] * 7, 3), ([1, 1, 1, 9], 1), ([7], 1)):
         axes = np.diag(np.sqrt(squares)).astype(np.float32)
         assert projected(np.concatenate([axes, -axes]), None).shape == (2 * len(squares), count)
     words = vocabulary(n=5)
