@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -28,7 +28,15 @@ class WordList:
         return word in self.places
 
 
-_word_list = lru_cache(4)(WordList)
+_lists = deque[WordList](maxlen=4)
+
+
+def _word_list(words: tuple[str, ...]) -> WordList:
+    """The list of this very tuple: to look at its words would take as long as some texts."""
+    found = next((each for each in [*_lists] if each.vocabulary is words), None)
+    if found is None:
+        _lists.append(found := WordList(words))
+    return found
 
 
 def known_of(text: str, words: tuple[str, ...], profile: str, stop_words: str) -> tuple[int, int]:

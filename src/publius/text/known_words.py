@@ -124,7 +124,7 @@ class _Stretches(dict[bytes, int]):
             begins, ends = starts[others].tolist(), (starts + lengths)[others].tolist()
             stretches = [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
             numbers[others] = list(map(self.__getitem__, stretches))
-            others = others[lengths[others] <= _SHORT]
+            others = others[(lengths[others] <= _SHORT) & (common[others, 0] == 0)]  # what came first is commonest
             others = others[np.unique(at[others], return_index=True)[1]]  # one for each row
             self._common[at[others], :-1] = keys[:, others].T
             self._common[at[others], -1] = numbers[others].view(np.uint64)
