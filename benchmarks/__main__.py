@@ -163,11 +163,28 @@ def workers(files: Files) -> Row:
     )  # fmt: skip
 
 
+_BUSY: Final = (sys.executable, "-S", "-c", "x = 0\nfor n in range(15_000_000): x += n * n & 7")
+
+
+def machine_workers() -> Row:
+    """Two busy processes beside each other against one after the other, by the clock: no two workers are quicker."""
+
+    def busy(count: int) -> float:
+        begin = time.perf_counter()
+        for each in [subprocess.Popen(_BUSY) for _ in range(count)]:
+            each.wait()
+        return time.perf_counter() - begin
+
+    return row(
+        "this machine, two processes", "one after another (clock)", lambda: busy(2), lambda: 2 * busy(1), pairs=3
+    )
+
+
 def label_workers(files: Files) -> Row:
     """Two workers against one, by the clock: labels, which take shortest."""
-    corpus = files.of(300_000)
+    corpus = files.of(200_000)
     return row(
-        "labels of 300,000, two workers", "one worker (clock)",
+        "labels of 200,000, two workers", "one worker (clock)",
         lambda: files.run("label", corpus, 2).clock, lambda: files.run("label", corpus, 1).clock, pairs=3,
     )  # fmt: skip
 
@@ -328,8 +345,8 @@ def main() -> None:
 
         measured: dict[str, Callable[[], Row | list[Row]]] = {
             "search": search, "transport": transport, "counts": counts, "labels": labels, "encoder": encoder,
-            "summaries": lambda: summaries(files()), "workers": lambda: [workers(files()), label_workers(files())],
-            "start": lambda: start(files()),
+            "summaries": lambda: summaries(files()), "start": lambda: start(files()),
+            "workers": lambda: [machine_workers(), workers(files()), label_workers(files())],
         }  # fmt: skip
         if asked.peer:
             measured["peer"] = lambda: peer(asked.peer)
