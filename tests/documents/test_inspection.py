@@ -158,7 +158,8 @@ def test_languages(text, language):
 # Before anything is spent ---------------------------------------------------------------------------------
 
 
-def test_what_is_said_before_is_the_same_whatever_the_workers(tmp_path):
+def test_what_is_said_before_is_the_same_whatever_the_workers(tmp_path, monkeypatch):
+    monkeypatch.setattr("publius.documents.inspection._AT_ONCE", 500)
     path = tmp_path / "data.jsonl"
     lines = [{"text": f"{TEXT} {n}" * (n % 7 > 0), "author": f"a{n % 90}" if n % 10 else "n/a"} for n in range(3_000)]
     lines[2_500]["text"] = "> quoted\nown"

@@ -29,6 +29,7 @@ LOOKED_AT: Final = 2_000  # texts whose language and words are looked at, at mos
 TRIED: Final = 300  # the first texts, whose words are looked up one by one before anything is spent, at most
 HARDLY: Final = 0.65  # a text of whose words fewer are known is hardly known: texts of another language, most of all
 _COLUMNS: Final = 60
+_AT_ONCE: Final = 5_000  # texts; to hand fewer to a worker takes nearly as long as to look at them
 _NOBODY: Final = frozenset(
     "- -- . ? / n/a na n.a. none null nil nan anonymous anonym anon anonyme anónimo unknown unbekannt inconnu "
     "desconocido nobody niemand withheld private k.a. x xx xxx test guest gast".split()
@@ -233,7 +234,7 @@ def look(
     foreign: list[str] = []
     authors: Counter[str | None] = Counter()
     tally = Tally()
-    for each in mapped(_glanced, known, corpus.batches(), workers=workers, meanwhile=corpus.digests):
+    for each in mapped(_glanced, known, corpus.batches(_AT_ONCE), workers=workers, meanwhile=corpus.digests):
         empty += each.empty
         looked += len(each.tried)
         none += sum(not found for _, _, found in each.tried)
