@@ -18,22 +18,7 @@ from publius.releases.manifest import AuthorFacts, ClassifierFacts
 from publius.releases.run import protect_corpus
 from publius.releases.sign import Counted, _classifier, sign, verify
 from publius.settings import People, Reading
-from releases.signing import ROWS, STATED, WORDS, evaluation, private_at, values_in, words_in
-
-
-@pytest.fixture
-def values(tmp_path):
-    return values_in(tmp_path / "values")
-
-
-@pytest.fixture
-def private(tmp_path):
-    return private_at(tmp_path / "private.jsonl")
-
-
-@pytest.fixture
-def words(tmp_path):
-    return words_in(tmp_path / "words")
+from releases.signing import ROWS, STATED, WORDS, evaluation, values_in
 
 
 def test_no_page_shows_what_was_measured_of_a_released_file(tmp_path, words, private):

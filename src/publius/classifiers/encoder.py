@@ -251,7 +251,7 @@ class Network:
         self._kept = [np.zeros((1 + n, _TOKENS_KEPT + 1, _WIDTH), np.float32) for n, _ in _ORDERS]
         self._slots: OrderedDict[int, int] = OrderedDict()
         self._cut = lru_cache(_WORDS_KEPT)(partial(tokenizer.encode, add_bos=False, add_eos=False))
-        self._rooms: dict[str, Float32Array] = {}
+        self._buffers: dict[str, Float32Array] = {}
 
     def tokens(self, piece: str) -> list[int]:
         """The numbers of a piece's tokens: its words one by one, since no token reaches over a blank."""
@@ -269,21 +269,21 @@ class Network:
             owns.append(slice(len(rows), len(rows) + len(tokens)))
             rows += [*map(self._slots.__getitem__, tokens), *[0] * (_TILE + -len(tokens) % _TILE)]
         slots = np.array(rows)
-        parts = [self._embedded.take(slots, 0, self._room("embedded", len(slots), _EMBEDDED), "clip")]
+        parts = [self._embedded.take(slots, 0, self._buffer("embedded", len(slots), _EMBEDDED), "clip")]
         parts += [self._convolved(place, slots, owns) for place in range(len(_ORDERS))]
         sums = np.array([self._summed([part[own] for part in parts]) for own in owns])
         return self._dense(sums, np.array([[len(tokens)] for tokens in texts], np.float32))
 
-    def _room(self, name: str, *shape: int) -> Float32Array:
+    def _buffer(self, name: str, *shape: int) -> Float32Array:
         """Memory with anything finite in it that is used again: to get it anew takes as long as to fill it."""
-        if name not in self._rooms or self._rooms[name].size < math.prod(shape):
-            self._rooms[name] = np.zeros(math.prod(shape), np.float32)
-        return self._rooms[name][: math.prod(shape)].reshape(shape)
+        if name not in self._buffers or self._buffers[name].size < math.prod(shape):
+            self._buffers[name] = np.zeros(math.prod(shape), np.float32)
+        return self._buffers[name][: math.prod(shape)].reshape(shape)
 
     def _convolved(self, place: int, slots: IndexArray, owns: Sequence[slice]) -> Float32Array:
         """Both convolutions of an order, shape (rows, 256); every product is of one text or of one tile."""
         (own, first, *others), left, end = self._kept[place], _ORDERS[place][1], len(slots) - _EDGE
-        rows, part = (self._room(name, len(slots), _WIDTH) for name in ("rows", "part"))
+        rows, part = (self._buffer(name, len(slots), _WIDTH) for name in ("rows", "part"))
         hidden, part, begin = rows[_EDGE:end], part[_EDGE:end], _EDGE - left
         first.take(slots[begin : end - left], 0, hidden, "clip")
         for shift, kept in enumerate(others, 1):
@@ -293,7 +293,7 @@ class Network:
         rows[slots == 0] = 0
         before, matrices, after = self._second[place]
         tiles, (row, number) = len(slots) // _TILE, rows.strides
-        mixed, products = (self._room(name, len(matrices), tiles, _WIDTH) for name in ("mixed", "products"))
+        mixed, products = (self._buffer(name, len(matrices), tiles, _WIDTH) for name in ("mixed", "products"))
         shape, strides = (tiles - 2, len(matrices), _WIDTH), (_TILE * row, row, number)
         windows = np.ndarray(shape, np.float32, rows, (_TILE - left) * row, strides)
         np.matmul(before, windows, out=mixed[:, 1:-1].transpose(1, 0, 2))
@@ -301,7 +301,7 @@ class Network:
         for matrix, one, product in zip(matrices, mixed, products, strict=True):
             for text in texts:
                 np.matmul(one[text], matrix, out=product[text])
-        found = self._room(f"found {place}", len(slots), _WIDTH)
+        found = self._buffer(f"found {place}", len(slots), _WIDTH)
         np.matmul(after, products.transpose(1, 0, 2), out=found.reshape(tiles, _TILE, _WIDTH))
         found += self._weights.b2[place]
         np.maximum(found, 0, out=found)

@@ -15,7 +15,7 @@ import msgspec
 from publius.documents.columns import check_columns, has_column, text_column
 from publius.documents.document import UNHEARD, Document, Plan, Tally, said
 from publius.documents.sources import Source, tables_of
-from publius.documents.tables import Rows, Table, lots_of
+from publius.documents.tables import Rows, Table, chunked
 from publius.errors import DataError
 from publius.files.paths import os_errors
 from publius.files.reading import file_sha256
@@ -121,8 +121,8 @@ class Corpus:
         first = 0
         for number, (table, plan) in enumerate(zip(self.tables, self.plans, strict=True)):
             names, nobody = plan.names(), plan.nobody
-            somebodys = lots_of(self._somebodys(table.rows(names), nobody), size) if nobody else None
-            for some in somebodys or table.lots(names, size):
+            somebodys = chunked(self._somebodys(table.rows(names), nobody), size) if nobody else None
+            for some in somebodys or table.chunks(names, size):
                 yield Batch(first, some, plan, number)
                 first += len(some)
         self.counted = first

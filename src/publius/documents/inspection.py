@@ -230,11 +230,16 @@ def look(
 
     ``known`` tells of a text how many words were looked up and how many are known. It warns; nothing depends on it.
     """
+
+    def meanwhile() -> None:
+        corpus.digests()
+        import scipy.sparse  # noqa: F401  # slow to start; the workers that answer are copies of this process
+
     empty = none = looked = 0
     foreign: list[str] = []
     authors: Counter[str | None] = Counter()
     tally = Tally()
-    for each in mapped(_glanced, known, corpus.batches(_AT_ONCE), workers=workers, meanwhile=corpus.digests):
+    for each in mapped(_glanced, known, corpus.batches(_AT_ONCE), workers=workers, meanwhile=meanwhile):
         empty += each.empty
         looked += len(each.tried)
         none += sum(not found for _, _, found in each.tried)

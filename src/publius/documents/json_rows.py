@@ -35,11 +35,11 @@ class JsonLines(Records):
         self.tally = Tally()
         return self.read(self._lines(), 1, self.tally)
 
-    def lots(self, names: Sequence[str | None], size: int) -> Iterator[Rows]:
+    def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Rows]:
         """Of a plain file the places of the lines alone."""
         self.encoding = whole_encoding(head_of(self.path), self.reading, self.name)
         if self.encoding not in _AS_UTF_8 or is_packed(self.path):
-            yield from super().lots(names, size)
+            yield from super().chunks(names, size)
             return
         self.tally = Tally()
         with open_binary(self.path, bounded=False) as raw:

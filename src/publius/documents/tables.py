@@ -68,9 +68,9 @@ class Table(ABC):
     def rows(self, names: Sequence[str | None]) -> Iterator[Sequence[Any]]:
         """Of each row the values of these columns; None for None."""
 
-    def lots(self, names: Sequence[str | None], size: int) -> Iterator[Rows]:
+    def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Rows]:
         """`rows`, at most ``size`` at a time and fewer where they are long; what can be sent away."""
-        return lots_of(self.rows(names), size)
+        return chunked(self.rows(names), size)
 
     def longest(self) -> str | None:
         """The column with the longest values in the first rows."""
@@ -145,7 +145,7 @@ class TextFile(Held):
         return data.removesuffix(b"\n").split(b"\n") if data else []
 
 
-def lots_of(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
+def chunked(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
     """At most ``size`` rows at a time, fewer where their texts are long."""
     held, total = list[Sequence[Any]](), 0
     for row in rows:

@@ -9,7 +9,7 @@ from manifests import MADE, drawn, summary_of
 from publius.errors import DataError
 from publius.releases.sign import sign, verify
 from publius.settings import People
-from releases.signing import WORDS, evaluation, private_at, values_in, words_in
+from releases.signing import WORDS, evaluation
 
 SAID = {"purpose": "research", "recipient": "an institute", "contact": "a@example.org", "review": "2027-12-01"}
 
@@ -19,21 +19,6 @@ def side_of(path):
     side = page[page.index("<section") : page.index('<section class="folded"')]
     side = re.sub("<desc.*?</desc>|<title.*?</title>", " ", side, flags=re.DOTALL)
     return " ".join(re.sub("<[^>]+>", " ", side).split())
-
-
-@pytest.fixture
-def values(tmp_path):
-    return values_in(tmp_path / "values")
-
-
-@pytest.fixture
-def private(tmp_path):
-    return private_at(tmp_path / "private.jsonl")
-
-
-@pytest.fixture
-def words(tmp_path):
-    return words_in(tmp_path / "words")
 
 
 def test_the_curators_page_and_the_recipients(tmp_path, values, private):
