@@ -1,22 +1,6 @@
-"""Every exception Publius raises on purpose.
+"""Every exception that Publius raises on purpose, with the exit code of the command line.
 
-::
-
-    PubliusError            70  a bug in Publius when nothing below fits
-    |- UsageError            2  the call is wrong: an option, an argument, a combination
-    |  |- MissingExtraError  2  an optional dependency is not installed
-    |  `- CancelledError     2  whoever waited for long work has stopped it
-    |- DataError            65  an input cannot be accepted
-    |  |- EmbeddingError    65  a file or store of word vectors
-    |  |- DocumentError     65  a corpus or a document
-    |  `- UnknownWordError  65  a document has words outside the vocabulary and the policy is to reject
-    |- StorageError         74  reading or writing failed
-    |  `- EntropyError      74  the operating system gave no randomness
-    `- PolicyError          77  the request is understood and refused: it would break what is promised
-       `- BudgetError       77  a privacy budget would be overspent
-
-The number is the exit code of the command line. A message says what was found, where, and the way out;
-it never holds a word of a document (privacy-engineering R17).
+A message says what was found, where, and the way out; it never holds a word of a document (privacy-engineering R17).
 """
 
 from __future__ import annotations
@@ -60,26 +44,10 @@ def extra(name: str, module: str) -> Iterator[None]:
         raise MissingExtraError(module, name) from None
 
 
-class CancelledError(UsageError):
-    """Whoever waited for long work has stopped it; nothing half-made is kept."""
-
-
 class DataError(PubliusError, ValueError):
     """An input was read and cannot be accepted."""
 
     exit_code = 65
-
-
-class EmbeddingError(DataError):
-    """A file or store of word vectors is malformed, inconsistent or beyond the limits."""
-
-
-class DocumentError(DataError):
-    """A corpus or one of its documents cannot be read; named by position, never by content."""
-
-
-class UnknownWordError(DataError):
-    """A document has words outside the public vocabulary and the policy is ``reject``."""
 
 
 class StorageError(PubliusError, OSError):

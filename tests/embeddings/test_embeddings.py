@@ -28,7 +28,7 @@ from publius.embeddings.catalogue import (
     stored_names,
 )
 from publius.embeddings.embeddings import Embeddings, central_index
-from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
+from publius.errors import DataError, MissingExtraError, StorageError, UsageError
 from publius.text import list_rule
 from vector_files import VECTORS, WORDS, glove, packed, word2vec_binary
 
@@ -103,7 +103,7 @@ BAD_ARRAYS = {
 @pytest.mark.parametrize("case", BAD_ARRAYS)
 def test_bad_arrays_are_refused(case):
     words, vectors, said = BAD_ARRAYS[case]
-    with pytest.raises(EmbeddingError, match=said):
+    with pytest.raises(DataError, match=said):
         Embeddings.from_arrays(words, vectors)
 
 
@@ -242,7 +242,7 @@ def test_a_store_that_was_replaced_is_noticed(tmp_path, small):
     sent = pickle.dumps(small.save(tmp_path / "store"))
     (tmp_path / "store").rename(tmp_path / "old")
     Embeddings.from_arrays(WORDS, VECTORS + 1).save(tmp_path / "store")
-    with pytest.raises(EmbeddingError, match="was replaced while it was in use"):
+    with pytest.raises(DataError, match="was replaced while it was in use"):
         pickle.loads(sent)
 
 
@@ -279,7 +279,7 @@ def test_a_name_that_is_a_link_is_refused(tmp_path, small, home):
     small.save(tmp_path / "elsewhere")
     (home / "embeddings").mkdir(parents=True)
     (home / "embeddings" / "link").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(EmbeddingError, match="is a link"):
+    with pytest.raises(DataError, match="is a link"):
         Embeddings.load("link")
     (home / "embeddings" / "dangling").symlink_to(tmp_path / "new")
     with pytest.raises(UsageError, match="is stored: choose another name"):

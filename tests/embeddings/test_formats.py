@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 
 from publius.embeddings.admissible import LARGEST_NORM, UNKNOWN, word_fault
 from publius.embeddings.import_file import read_vectors
-from publius.errors import EmbeddingError, UsageError
+from publius.errors import DataError, UsageError
 from vector_files import VECTORS, WORDS, WRITERS, binary_rows, glove, header, packed, word2vec_binary
 
 GOOGLE = Path(os.environ.get("PUBLIUS_TEST_DATA", "absent"), "GoogleNews-subset-32k.bin.gz")
@@ -126,7 +126,7 @@ def test_limit_keeps_the_first_and_reads_no_further(tmp_path, format, limit):
     words = [*WORDS, "the"]  # the repeated word would be refused
     path = _file(tmp_path, WRITERS[format][0](words, np.vstack([VECTORS, VECTORS[:1]])))
     if limit > 4:
-        with pytest.raises(EmbeddingError, match=r"row 5.*the word of row 1 again"):
+        with pytest.raises(DataError, match=r"row 5.*the word of row 1 again"):
             read_vectors(path, limit=limit)
     else:
         _same(read_vectors(path, limit=limit), WORDS[:limit], VECTORS[:limit])
@@ -179,7 +179,7 @@ def test_words_with_blanks_and_separators_stay_whole(tmp_path):
 
 def test_line_separators_do_not_split_a_row(tmp_path):
     data = glove(["a", "x\u0085y", "x\u2028y", "b"], VECTORS)
-    with pytest.raises(EmbeddingError, match=r"row 2 \(line 2\): a control character \(U\+0085\)"):
+    with pytest.raises(DataError, match=r"row 2 \(line 2\): a control character \(U\+0085\)"):
         read_vectors(_file(tmp_path, data))
     _same(read_vectors(tmp_path / "v", skip_bad_rows=True), ["a", "b"], VECTORS[[0, 3]])
 
@@ -194,7 +194,7 @@ def test_squares_must_not_overflow(tmp_path, norm, admitted):
     if admitted:
         assert np.isfinite(read_vectors(path).vectors @ np.float32([norm, norm])).all()
     else:
-        with pytest.raises(EmbeddingError, match=r"row 1: a vector longer than 1e\+18"):
+        with pytest.raises(DataError, match=r"row 1: a vector longer than 1e\+18"):
             read_vectors(path)
 
 
@@ -236,7 +236,7 @@ def test_memory_grows_with_what_is_read_not_with_the_header(rows):
     reader, thread = _through_a_pipe(data)  # of unknown size, so the header cannot be compared with it
     tracemalloc.start()
     try:
-        with pytest.raises(EmbeddingError, match=r"row 100[01].*the file ends here and its header says 999999999999"):
+        with pytest.raises(DataError, match=r"row 100[01].*the file ends here and its header says 999999999999"):
             read_vectors(f"/dev/fd/{reader}")
         assert tracemalloc.get_traced_memory()[1] < 40e6
     finally:
@@ -250,7 +250,7 @@ def test_a_header_beyond_the_file_is_refused_at_once(tmp_path, gz):
     data = b"999999999999 300\n" + binary_rows(["a"] * 1000, np.ones((1000, 300)))
     tracemalloc.start()
     try:
-        with pytest.raises(EmbeddingError, match="the file can hold"):
+        with pytest.raises(DataError, match="the file can hold"):
             read_vectors(_file(tmp_path, packed(data) if gz else data))
         assert tracemalloc.get_traced_memory()[1] < 20e6
     finally:
@@ -263,7 +263,7 @@ def test_too_much_for_memory_names_the_way_out(tmp_path, monkeypatch):
             raise MemoryError
 
     monkeypatch.setattr("publius.embeddings.import_file.bytearray", Full, raising=False)
-    with pytest.raises(EmbeddingError, match="do not fit into memory: keep fewer with limit"):
+    with pytest.raises(DataError, match="do not fit into memory: keep fewer with limit"):
         read_vectors(_file(tmp_path, glove()))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import DataError, EmbeddingError
+from publius.errors import DataError
 from vector_files import VECTORS, WORDS, npy, npy_of_shape, npz
 
 DEEP = b"[" * 100_000
@@ -162,7 +162,7 @@ def test_verifying_refuses(good, tmp_path, case):
     change(good)
     found = Embeddings.load("good")
     for call in (found.verify, lambda: Embeddings.open(shutil.copytree(good, tmp_path / "elsewhere"))):
-        with pytest.raises(EmbeddingError, match=said) as caught:
+        with pytest.raises(DataError, match=said) as caught:
             call()
         assert way_out in str(caught.value)
 

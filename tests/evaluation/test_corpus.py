@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from publius.errors import DocumentError
+from publius.errors import DataError
 from publius.evaluation.corpus import everybody, read_texts, split
 from publius.settings import People, Reading
 
@@ -36,7 +36,7 @@ def test_where_no_text_is_known_each_is_attacked(tmp_path):
 
 
 def test_another_role_is_refused(tmp_path):
-    with pytest.raises(DocumentError, match="Row 2 has another role than known, unknown, topic"):
+    with pytest.raises(DataError, match="Row 2 has another role than known, unknown, topic"):
         read(tmp_path, [row("tea", role="known"), row("rain", role="test")])
 
 
@@ -50,7 +50,7 @@ def test_a_text_that_stands_there_twice_is_attacked_once(tmp_path):
 
 def test_two_authors_are_needed(tmp_path):
     rows = [row("tea", role="known"), row("rain", role="unknown"), row("snow", role="unknown")]
-    with pytest.raises(DocumentError, match="role unknown"):
+    with pytest.raises(DataError, match="role unknown"):
         split(read(tmp_path, rows))
-    with pytest.raises(DocumentError, match="two authors"):
+    with pytest.raises(DataError, match="two authors"):
         everybody(read(tmp_path, [row("tea")]))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from publius.errors import CancelledError, DataError, PolicyError, StorageError, UsageError
+from publius.errors import DataError, PolicyError, StorageError, UsageError
 from publius.files import (
     GZIP_FREE,
     check_new_folder,
@@ -171,7 +171,7 @@ def test_a_watch_hears_how_far_its_work_is_and_stops_it():
                     watch.cancel()
         return "never"
 
-    with pytest.raises(CancelledError):
+    with pytest.raises(UsageError):
         watch.run(work)
     assert [*counted("ab", 2)] == ["a", "b"]  # nobody watches
 

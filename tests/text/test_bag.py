@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import UnknownWordError, UsageError
+from publius.errors import DataError, UsageError
 from publius.text.bag import UNKNOWN, Bag, Encoding, bags_at, words_of
 from publius.text.tokenizer import StopWords
 
@@ -152,7 +152,7 @@ def test_policies_for_unknown_words(unknown, words, seen, count):
 
 
 def test_reject_says_how_many_and_the_way_out_but_not_which():
-    with pytest.raises(UnknownWordError, match=r"2 of 3 words .* choose the policy unk or drop") as caught:
+    with pytest.raises(DataError, match=r"2 of 3 words .* choose the policy unk or drop") as caught:
         encode("canary tea canary2", unknown="reject")
     assert "canary" not in str(caught.value)
 

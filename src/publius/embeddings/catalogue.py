@@ -16,7 +16,7 @@ from typing import Final, final
 import numpy as np
 
 from publius.arrays import Float32Array
-from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
+from publius.errors import DataError, MissingExtraError, StorageError, UsageError
 from publius.files import AnyPath, os_errors
 from publius.text.list_rule import PACKAGE, glove_data, glove_words
 
@@ -155,4 +155,4 @@ def package_content(limit: int) -> tuple[list[str], Float32Array]:
         vectors = np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:limit]
         return glove_words(limit), vectors
     except (OSError, ValueError) as error:
-        raise EmbeddingError(f"the package {PACKAGE} is damaged ({type(error).__name__}): install it again") from None
+        raise DataError(f"the package {PACKAGE} is damaged ({type(error).__name__}): install it again") from None

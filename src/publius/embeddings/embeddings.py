@@ -34,7 +34,7 @@ from publius.embeddings.catalogue import (
 )
 from publius.embeddings.import_file import GLOVE, read_vectors
 from publius.embeddings.store import Record, digest, open_store, write_store
-from publius.errors import EmbeddingError, StorageError, UsageError
+from publius.errors import DataError, StorageError, UsageError
 from publius.files import AnyPath, shown
 from publius.text.list_rule import PACKAGE, glove_data
 from publius.text.tokenizer import PROFILES, profile_named
@@ -76,7 +76,7 @@ class Embeddings:
 
         A name (``str``) is looked up among the packaged and then the stored ones; anything else is the path of a
         store's folder or of a file of vectors (`from_file`): write ``./name`` for a file called like a stored one.
-        `MissingExtraError` without the extra ``glove``; `EmbeddingError` when the vectors are malformed; `UsageError`
+        `MissingExtraError` without the extra ``glove``; `DataError` when the vectors are malformed; `UsageError`
         or `StorageError` when there are none.
         """
         given = DEFAULT if name_or_path is None else name_or_path
@@ -85,7 +85,7 @@ class Embeddings:
                 return cls._packaged(given)
             if is_stored(given):
                 if (folder := stored_folder(given)).is_symlink():
-                    raise EmbeddingError(f"{shown(folder)} is a link: give the path that it leads to instead")
+                    raise DataError(f"{shown(folder)} is a link: give the path that it leads to instead")
                 return cls.open(folder)
         path = Path(given)
         if path.is_dir():
@@ -106,7 +106,7 @@ class Embeddings:
         """
         record, words, vectors = open_store(folder)
         if record.tokenizer not in PROFILES:
-            raise EmbeddingError(f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius")
+            raise DataError(f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius")
         source, place = MappingProxyType(dict(record.source)), Path(folder).resolve()
         found = cls(record.name, words, vectors, record.unknown_index, record.tokenizer, source, place, record.sha256)
         if not in_own_store(folder):
@@ -152,16 +152,16 @@ class Embeddings:
     ) -> Self:
         """Embeddings from V words and an array of shape (V, n), which is copied to float32.
 
-        ``source`` says where they come from, in what JSON can hold. `EmbeddingError` names the first row (from 1)
+        ``source`` says where they come from, in what JSON can hold. `DataError` names the first row (from 1)
         that cannot be accepted.
         """
         array = np.asarray(vectors)
         if array.dtype.kind not in "fiu" or array.ndim != 2 or isinstance(words, str):
-            raise EmbeddingError(
+            raise DataError(
                 f"words must be a sequence and vectors real numbers of shape (V, n), not {array.dtype} {array.shape}"
             )
         if len(words) != len(array) or not len(words) or not 1 <= array.shape[1] <= LARGEST_DIMENSION:
-            raise EmbeddingError(
+            raise DataError(
                 f"{len(words)} words and vectors of shape {array.shape}: there must be a vector of "
                 f"1 to {LARGEST_DIMENSION} numbers for each word"
             )
@@ -227,7 +227,7 @@ class Embeddings:
         """
         indices = dict(zip(self.vocabulary, range(self.size), strict=True))
         if len(indices) != self.size:
-            raise EmbeddingError(f"{self._where()}: a word stands twice in the vocabulary; import it again")
+            raise DataError(f"{self._where()}: a word stands twice in the vocabulary; import it again")
         if (joined := " ".join(self.vocabulary)) == joined.lower():
             return indices
         small = dict(zip(map(str.lower, reversed(self.vocabulary)), reversed(range(self.size)), strict=True))
@@ -257,16 +257,16 @@ class Embeddings:
         return Embeddings.open(folder)
 
     def verify(self) -> None:
-        """Read every byte again: digest, words, numbers, the unknown token's place. `EmbeddingError` if one is off."""
+        """Read every byte again: digest, words, numbers, the unknown token's place. `DataError` if one is off."""
         where = self._where()
         if digest(self.vocabulary, self.vectors) != self.sha256:
-            raise EmbeddingError(
+            raise DataError(
                 f"{where}: the digest does not match: the store was changed or the disk fails; "
                 "remove it and import the vectors again"
             )
         _check_content(self.vocabulary, self.vectors, where)
         if central_index(self.vectors) != self.unknown_index:
-            raise EmbeddingError(f"{where}: the unknown token's place is not as computed; import the vectors again")
+            raise DataError(f"{where}: the unknown token's place is not as computed; import the vectors again")
 
     def _where(self) -> str:
         return shown(self.folder or self.name)
@@ -284,7 +284,7 @@ class Embeddings:
 def _reopened(folder: str, sha256: str) -> Embeddings:
     embeddings = Embeddings.open(folder)
     if embeddings.sha256 != sha256:
-        raise EmbeddingError(f"{shown(folder)} was replaced while it was in use: start again")
+        raise DataError(f"{shown(folder)} was replaced while it was in use: start again")
     return embeddings
 
 
@@ -296,12 +296,12 @@ def _received(facts: tuple[Any, ...], source: dict[str, Any], sha256: str) -> Em
 
 def _check_content(words: tuple[str, ...], vectors: Float32Array, where: str) -> None:
     if not {str}.issuperset(map(type, words)):
-        raise EmbeddingError(f"{where}: every word must be a str")
+        raise DataError(f"{where}: every word must be a str")
     if found := first_word_fault(words):
-        raise EmbeddingError(f"{where}, row {found[0] + 1}: {found[1]}; leave the row out")
+        raise DataError(f"{where}, row {found[0] + 1}: {found[1]}; leave the row out")
     for start in range(0, len(vectors), _BLOCK):
         for index, fault in vector_faults(vectors[start : start + _BLOCK]).items():
-            raise EmbeddingError(f"{where}, row {start + index + 1}: {fault}; leave the row out")
+            raise DataError(f"{where}, row {start + index + 1}: {fault}; leave the row out")
 
 
 def central_index(vectors: Float32Array) -> int:

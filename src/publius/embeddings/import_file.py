@@ -23,7 +23,7 @@ import numpy as np
 
 from publius.arrays import Float32Array
 from publius.embeddings.admissible import LARGEST_DIMENSION, LONGEST_WORD, UNKNOWN, vector_faults, word_fault
-from publius.errors import EmbeddingError, UsageError
+from publius.errors import DataError, UsageError
 from publius.files import AnyPath, largest_content, open_binary, shown
 from publius.files.progress import advance, stage
 
@@ -81,7 +81,7 @@ def read_vectors(
     ``limit`` keeps the first words only (files hold the most frequent first); ``vocabulary`` keeps these words
     only, and other rows are passed over unchecked.
 
-    `EmbeddingError` names the row and the way out; `StorageError` and `DataError` as in `files.open_binary`.
+    `DataError` names the row and the way out; `StorageError` as in `files.open_binary`.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1, not {limit}")
@@ -132,7 +132,7 @@ class _Reader:
         """Rows that the header claims; None without a header."""
 
     def read(self) -> WordVectors:
-        """The rows that are kept; `EmbeddingError` when there are none."""
+        """The rows that are kept; `DataError` when there are none."""
         first = self._opening()
         for block in self._binary_blocks() if self._format == WORD2VEC_BINARY else self._text_blocks(first):
             self._add(*block)
@@ -145,10 +145,10 @@ class _Reader:
         skipped = dict(sorted(self._skipped.items()))
         return WordVectors(tuple(self._words), vectors, self._format, self._rows, skipped, self._unknown_rows)
 
-    def _error(self, said: str, row: int | None = None) -> EmbeddingError:
+    def _error(self, said: str, row: int | None = None) -> DataError:
         """What is wrong with the file, or with a row of it."""
         line = "" if self._format == WORD2VEC_BINARY else f" (line {(row or 0) + (self._count is not None)})"
-        return EmbeddingError(f"{shown(self._path)}{'' if row is None else f', row {row}{line}: '}{said}")
+        return DataError(f"{shown(self._path)}{'' if row is None else f', row {row}{line}: '}{said}")
 
     def _bad(self, row: int, fault: str, kind: str | None = None) -> None:
         """Refuse a row, or count it under ``kind`` when bad rows are to be left out."""

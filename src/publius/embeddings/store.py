@@ -21,7 +21,7 @@ import numpy as np
 from publius.arrays import Float32Array
 from publius.embeddings.admissible import LARGEST_DIMENSION, UNKNOWN, surely_words, word_fault
 from publius.embeddings.catalogue import NAME, owned_store
-from publius.errors import EmbeddingError
+from publius.errors import DataError
 from publius.files import AnyPath, new_folder, os_errors, read_bytes_limited, shown
 
 _VECTORS: Final = "vectors.npy"
@@ -94,21 +94,21 @@ def write_store(folder: AnyPath, record: Record, words: Sequence[str], vectors: 
 def open_store(folder: AnyPath) -> tuple[Record, tuple[str, ...], Float32Array]:
     """The record, the words and the read-only, memory-mapped vectors of a store.
 
-    `EmbeddingError` when a part is missing, malformed, a link, or does not agree with the others.
+    `DataError` when a part is missing, malformed, a link, or does not agree with the others.
     """
     place = Path(folder)
     for name in (_META, _WORDS, _VECTORS):
         with os_errors("read", place):
             there = (place / name).is_file() and not (place / name).is_symlink()
         if not there:
-            raise EmbeddingError(
+            raise DataError(
                 f"{shown(place)} is not a store of Publius: it has no {name}, or one that is a link; import the vectors"
             )
     try:
         record = msgspec.json.decode(read_bytes_limited(place / _META, _META_LIMIT), type=Record)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         wrong = "".join(filter(str.isprintable, str(error)))[:200]
-        raise EmbeddingError(f"{shown(place / _META)} describes no store of this Publius ({wrong}): {_AGAIN}") from None
+        raise DataError(f"{shown(place / _META)} describes no store of this Publius ({wrong}): {_AGAIN}") from None
     return record, _read_words(place / _WORDS, record.size), _map_vectors(place / _VECTORS, record)
 
 
@@ -116,24 +116,24 @@ def _read_words(path: Path, size: int) -> tuple[str, ...]:
     try:
         text = read_bytes_limited(path, _WORDS_LIMIT).decode()
     except UnicodeDecodeError as error:
-        raise EmbeddingError(f"{shown(path)}: bytes that are not UTF-8 at byte {error.start}: {_AGAIN}") from None
+        raise DataError(f"{shown(path)}: bytes that are not UTF-8 at byte {error.start}: {_AGAIN}") from None
     words = tuple(text.split("\n"))
     if words[-1] or len(words) != size + 1:
-        raise EmbeddingError(f"{shown(path)}: {len(words) - 1} whole lines, and {_META} says {size} words: {_AGAIN}")
+        raise DataError(f"{shown(path)}: {len(words) - 1} whole lines, and {_META} says {size} words: {_AGAIN}")
     words = words[:-1]
     for line, word in enumerate(() if surely_words(text, words) else words, 1):
         if fault := word_fault(word):
-            raise EmbeddingError(f"{shown(path)}, line {line}: {fault}: {_AGAIN}")
+            raise DataError(f"{shown(path)}, line {line}: {fault}: {_AGAIN}")
     if UNKNOWN in words:
-        raise EmbeddingError(f"{shown(path)}: the unknown token is among the words: {_AGAIN}")
+        raise DataError(f"{shown(path)}: the unknown token is among the words: {_AGAIN}")
     return words
 
 
 def _map_vectors(path: Path, record: Record) -> Float32Array:
-    """The vectors, memory-mapped; `EmbeddingError` for what is no array of the record's shape."""
+    """The vectors, memory-mapped; `DataError` for what is no array of the record's shape."""
     shape, header = (record.size, record.dimension), record.header
     with os_errors("read", path), open(path, "rb") as stream:
         start, size = stream.read(len(header)), os.fstat(stream.fileno()).st_size
         if start == header and size == len(header) + math.prod(shape) * _DTYPE.itemsize:
             return np.asarray(np.memmap(stream, _DTYPE, "r", len(header), shape))
-    raise EmbeddingError(f"{shown(path)}: {size} bytes that are not a C-order float32 array of shape {shape}: {_AGAIN}")
+    raise DataError(f"{shown(path)}: {size} bytes that are not a C-order float32 array of shape {shape}: {_AGAIN}")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from publius.errors import DocumentError, how_many
+from publius.errors import DataError, how_many
 from publius.settings import People, Reading
 from publius.text.author_names import author_key
 
@@ -95,9 +95,7 @@ def read_texts(
             continue
         kind = _value(document.fields.get(role)) if role else None
         if kind is not None and kind not in ROLES:
-            raise DocumentError(
-                f"Row {document.row + 1} has another role than {', '.join(ROLES)} in the column {role!r}."
-            )
+            raise DataError(f"Row {document.row + 1} has another role than {', '.join(ROLES)} in the column {role!r}.")
         about = _value(document.fields.get(topic)) if topic else None
         texts.append(Text(document.row, document.text, author_key(document.author), about, kind or "unknown"))
     if role and not any(text.role == "known" for text in texts):
@@ -133,7 +131,7 @@ def split(texts: Sequence[Text], sha256: tuple[str, ...] = (), folds: int = FOLD
     if known:
         attacked = [text for text in kept if text.role == "unknown" and text.author]
         if len({text.author for text in attacked}) < 2:
-            raise DocumentError("Fewer than two authors have a text with the role unknown. Give texts of more authors.")
+            raise DataError("Fewer than two authors have a text with the role unknown. Give texts of more authors.")
         return Dataset(
             tuple(known), tuple(attacked), tuple(text for text in kept if text.role == "topic"),
             f"known and attacked by the column of roles{said}", sha256,
@@ -146,7 +144,7 @@ def _crossed(texts: Sequence[Text], said: str, sha256: tuple[str, ...], folds: i
     several = Counter(text.author for text in texts if text.author and text.role == "unknown")
     chosen = [text for text in texts if several[text.author or ""] > 1]
     if len({text.author for text in chosen}) < 2:
-        raise DocumentError(
+        raise DataError(
             "No two authors have two texts each, so nobody can be identified by another text. Use --author-field, or "
             "give more texts."
         )
@@ -164,5 +162,5 @@ def everybody(texts: Sequence[Text], sha256: tuple[str, ...] = ()) -> Dataset:
     """Every text attacked, none known: what is told of labels is closed form. A text without an author is its own."""
     attacked = tuple(replace(text, author=text.author or f"text {text.row}") for text in texts if text.role != "topic")
     if len({text.author for text in attacked}) < 2:
-        raise DocumentError("An evaluation needs texts of two authors at least.")
+        raise DataError("An evaluation needs texts of two authors at least.")
     return Dataset((), attacked, (), "every text", sha256)

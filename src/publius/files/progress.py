@@ -2,7 +2,7 @@
 
 Who waits makes a `Watch` and lets it run the work. The work says with `stage` what it does and with `advance` how far
 it is, in the thread that it was called in; where nobody watches both do nothing. Once the watch is cancelled the next
-`advance` raises `CancelledError`, which passes through everything that cleans up.
+`advance` raises `UsageError`, which passes through everything that cleans up.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar, final
 
-from publius.errors import CancelledError
+from publius.errors import UsageError
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Watch:
         self._since, self._before, self._done, self._total = time.monotonic(), done, done, total
 
     def run(self, work: Callable[..., T], *arguments: Any) -> T:
-        """``work(*arguments)``, watched; `CancelledError` where it was stopped before its end."""
+        """``work(*arguments)``, watched; `UsageError` where it was stopped before its end."""
         before = _WATCH.set(self)
         try:
             self.check()
@@ -44,9 +44,9 @@ class Watch:
         self.cancelled = True
 
     def check(self) -> None:
-        """`CancelledError` once it is to stop."""
+        """`UsageError` once it is to stop."""
         if self.cancelled:
-            raise CancelledError("cancelled: nothing half-made is kept")
+            raise UsageError("cancelled: nothing half-made is kept")
 
     def record(self) -> dict[str, Any]:
         """The stage, how many of its parts are done, seconds since it began, and those left at this speed if known."""
@@ -88,7 +88,7 @@ def stage(title: str) -> AbstractContextManager[None]:
 
 
 def advance(done: int, total: int) -> None:
-    """``done`` of ``total`` equal parts of the stage (0: unknown); `CancelledError` where who waits has cancelled."""
+    """``done`` of ``total`` equal parts of the stage (0: unknown); `UsageError` where who waits has cancelled."""
     _WATCH.get().advance(done, total)
 
 

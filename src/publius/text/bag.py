@@ -17,7 +17,7 @@ from typing import cast, final, get_args
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.errors import UnknownWordError, UsageError
+from publius.errors import DataError, UsageError
 from publius.settings import Between, TextSettings, UnknownPolicy
 from publius.text.known_words import NOWHERE, IndexedVocabulary, known_words
 from publius.text.known_words import UNKNOWN as UNKNOWN
@@ -67,7 +67,7 @@ class Bag:
         """The bag of the first ``length`` words of ``text``; of all of them without a length.
 
         ``vocabulary`` is an `Embeddings`, or anything that answers ``in`` if ``profile`` names the tokenizer. The other
-        arguments are those of `Encoding`. `UnknownWordError` under ``unknown="reject"``, `UsageError` for arguments
+        arguments are those of `Encoding`. `DataError` under ``unknown="reject"``, `UsageError` for arguments
         that do not exist.
 
         >>> Bag.from_text("Tea, and more tea!", {"tea"}, unknown="drop", profile="glove").counts
@@ -174,7 +174,7 @@ class Encoded:
 def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Between = "none") -> Encoded:
     """The words that stand for ``text``: the only way from a text to a bag, alone or in a batch.
 
-    No more of the text is cut into words than the first N need; ``keep`` changes none of them. `UnknownWordError` under
+    No more of the text is cut into words than the first N need; ``keep`` changes none of them. `DataError` under
     "reject".
     """
     placed = cast(IndexedVocabulary, vocabulary) if hasattr(vocabulary, "unknown_index") else None
@@ -227,8 +227,8 @@ def _encoded(places: IndexArray, names: Sequence[str], unknown_index: int, encod
     return Encoded(tuple(map(names.__getitem__, places.tolist())), seen, unknown, padding, places=at)
 
 
-def _rejected(unknown: int, seen: int) -> UnknownWordError:
-    return UnknownWordError(
+def _rejected(unknown: int, seen: int) -> DataError:
+    return DataError(
         f"{unknown:,} of {seen:,} words are outside the vocabulary: choose the policy unk or drop, "
         "import embeddings that hold them, or take them out of the text"
     )
