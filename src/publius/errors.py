@@ -5,10 +5,27 @@ A message says what was found, where, and the way out; it never holds a word of 
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, Final
+
+AnyPath = str | os.PathLike[str]
+
+_WAYS_OUT: Final = {
+    errno.ENOENT: "check the name and that its folder exists",
+    errno.ENOTDIR: "a part of the path is a file, not a folder",
+    errno.EEXIST: "a part of the path is a file, not a folder",
+    errno.EISDIR: "it is a folder: name a file",
+    errno.EACCES: "check the permissions",
+    errno.EPERM: "check the permissions",
+    errno.EROFS: "choose a place that can be written",
+    errno.ENOSPC: "free some space or choose another disk",
+    errno.EDQUOT: "free some space or choose another disk",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
 
 
 class PubliusError(Exception):
@@ -73,6 +90,36 @@ class BudgetError(PolicyError):
     """
 
     account: str | None = None
+
+
+def usable(path: AnyPath) -> Path:
+    """``path``; `UsageError` for one that no file can have."""
+    if "\0" in os.fspath(path):
+        raise UsageError(f"{shown(path)} holds a null character, which no file name can")
+    return Path(path)
+
+
+def shown(path: AnyPath) -> str:
+    """The path for a message: as given, quoted, with characters escaped that could drive a terminal."""
+    return repr(os.fspath(path))
+
+
+def storage_error(action: str, path: AnyPath, error: OSError) -> StorageError:
+    """An error of the operating system: its reason, the place, and the way out."""
+    reason = os.strerror(error.errno).lower() if error.errno else "it failed"
+    way_out = _WAYS_OUT.get(error.errno or 0, "check the disk and try again")
+    return StorageError(f"cannot {action} {shown(path)}: {reason}; {way_out}")
+
+
+@contextmanager
+def os_errors(action: str, path: AnyPath) -> Iterator[None]:
+    """Turn refusals of the operating system in the block into a `StorageError` that names ``path``."""
+    try:
+        yield
+    except PubliusError:
+        raise
+    except OSError as error:
+        raise storage_error(action, path, error) from None
 
 
 def place_of(error: BaseException) -> str:

@@ -21,7 +21,7 @@ def explore(
 
     It listens on this machine only. The token stands in the printed address, behind #.
     """
-    from publius.files.paths import shown
+    from publius.errors import shown
     from publius.web import server
 
     if not folder.is_dir():

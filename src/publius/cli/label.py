@@ -61,7 +61,7 @@ def answering(classifier: str | None, labels: str | None, encoder: str, *, field
 
 def declared_labels(given: str) -> tuple[list[str], list[str] | None]:
     """Labels of ``--labels``: typed, one a line of a file, or a table ``label,description``; and their descriptions."""
-    from publius.files.value_list import value_list
+    from publius.files.reading import value_list
 
     values = value_list(given, "--labels")
     if given.startswith("@"):

@@ -39,7 +39,7 @@ def start(
 
     What is not given is asked at a terminal. It recommends a summary first.
     """
-    from publius.files.folders import check_new_folder, make_parents
+    from publius.files.writing import check_new_folder, make_parents
     from publius.start import questions, steps
 
     target = check_new_folder(output)
@@ -94,7 +94,7 @@ def _ask(question: Question) -> str:
 
 def _demo(kind: str, output: Path) -> dict[str, str | float | None]:
     """The texts of a demo in a new folder, and its answers."""
-    from publius.files.folders import make_parents
+    from publius.files.writing import make_parents
     from publius.start import samples
     from publius.start.steps import write_rows
 

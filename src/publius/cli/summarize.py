@@ -45,7 +45,7 @@ def summarize(
     """Release what a collection says: counts, each author protected."""
     import msgspec
 
-    from publius.files.value_list import value_list
+    from publius.files.reading import value_list
     from publius.summaries.summary import Summary, check_authors
 
     chosen = None

@@ -16,10 +16,8 @@ from publius.documents.columns import check_columns, has_column, text_column
 from publius.documents.document import UNHEARD, Document, Plan, Tally, said
 from publius.documents.sources import Source, tables_of
 from publius.documents.tables import Rows, Table, chunked
-from publius.errors import DataError
-from publius.files.paths import os_errors
-from publius.files.reading import file_sha256
-from publius.files.value_list import value_list
+from publius.errors import DataError, os_errors
+from publius.files.reading import file_sha256, value_list
 from publius.settings import Reading
 from publius.text.author_names import author_key
 

@@ -13,8 +13,7 @@ import msgspec
 from publius.documents.columns import Bare, picked
 from publius.documents.document import Tally, decoded
 from publius.documents.tables import HEAD, MOST_AT_ONCE, NULLS, Held, Records, Rows, head_of, whole_encoding
-from publius.errors import DataError
-from publius.files.paths import os_errors
+from publius.errors import DataError, os_errors
 from publius.files.reading import is_packed, open_binary
 
 _HALF: Final = re.compile("[\ud800-\udfff]")

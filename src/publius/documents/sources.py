@@ -21,8 +21,7 @@ from publius.documents.json_rows import Json, JsonLines
 from publius.documents.office import Office, Workbook
 from publius.documents.separated import Separated, most_frequent
 from publius.documents.tables import HEAD, Table, TextFile, head_of, whole_encoding
-from publius.errors import DataError, UsageError
-from publius.files.paths import os_errors, shown, usable
+from publius.errors import DataError, UsageError, os_errors, shown, usable
 from publius.settings import Reading
 
 _STANDARD: Final = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}

@@ -1,27 +1,24 @@
-"""Reading with limits: gzip is unpacked as a stream."""
+"""Reading with limits: gzip is unpacked as a stream; values that somebody declares, on the command line or in a file."""
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import io
 import os
 import stat
 import zlib
+from pathlib import Path
 from typing import IO, Final, final
 
-from publius.errors import DataError
-from publius.files.paths import AnyPath, os_errors, shown, storage_error, usable
+from publius.errors import AnyPath, DataError, UsageError, os_errors, shown, storage_error, usable
 
-WHOLE_LIMIT: Final = 256 * 2**20
-"""Largest file in bytes that is read as a whole."""
-
-GZIP_RATIO: Final = 200
-"""A gzip stream may unpack to this many times its size: text reaches about 10, a bomb about 1,000."""
-
-GZIP_FREE: Final = 16 * 2**20
-"""A gzip stream may unpack to this many bytes whatever its ratio: small repetitive files are harmless."""
-
+WHOLE_LIMIT: Final = 256 * 2**20  # bytes of the largest file that is read as a whole
+GZIP_RATIO: Final = 200  # gzip may unpack to this many times its size: text reaches about 10, a bomb about 1,000
+GZIP_FREE: Final = 16 * 2**20  # bytes to which it may unpack whatever its ratio: small repetitive files are harmless
+LISTED: Final[set[str]] = set()
+"""Digests of the files whose lines this process took as public values: none of them is released (rule 11)."""
 _BUFFER: Final = 2**20
 _MAGIC: Final = b"\x1f\x8b"
 
@@ -55,11 +52,8 @@ class _Source(io.RawIOBase):
         except OSError as error:
             raise storage_error("read", self._path, error) from None
         self._unpacked += size
-        if (
-            self._bounded
-            and self._stream is not self._file
-            and self._unpacked > max(GZIP_FREE, GZIP_RATIO * self._packed)
-        ):
+        packed = self._bounded and self._stream is not self._file
+        if packed and self._unpacked > max(GZIP_FREE, GZIP_RATIO * self._packed):
             what = f"more than {GZIP_RATIO} times its size: unpack it yourself if you trust it"
             raise DataError(f"{shown(self._path)} unpacks to {what}")
         return size
@@ -84,11 +78,10 @@ class _Counted(io.RawIOBase):
 
 
 def open_binary(path: AnyPath, *, bounded: bool = True, sniffed: bool = True) -> io.BufferedReader:
-    """The bytes of a file as a buffered stream, unpacked when the file is gzip (told by its first bytes).
+    """The bytes of a file or pipe as a buffered stream, unpacked when it is gzip (told by its first bytes).
 
-    A pipe works too. Reading raises `StorageError` when the operating system fails and `DataError` when gzip is
-    damaged, cut short, missing from a file named ``.gz``, or expands more than `GZIP_RATIO` times. Of documents, whose
-    authors decide how far they expand, it is not ``bounded``; where an author's text is first, it is not ``sniffed``.
+    Reading raises `StorageError` and `DataError`. Of documents, whose authors decide how far they expand, it is not
+    ``bounded``; where an author's text is first, it is not ``sniffed``.
     """
     return io.BufferedReader(_Source(path, bounded=bounded, sniffed=sniffed), _BUFFER)
 
@@ -123,3 +116,29 @@ def file_sha256(path: AnyPath) -> str:
     """SHA-256 of a file as it lies there; `StorageError` where it cannot be read."""
     with os_errors("read", path), open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def listed(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
+    """`read_bytes_limited` for a file of public values."""
+    content = read_bytes_limited(path, limit)
+    LISTED.add(file_sha256(path))
+    return content
+
+
+def value_list(given: str, what: str) -> list[str]:
+    """The values in ``A,B,"C, D"`` or, one a line, of ``@FILE``; ``what`` names them in an error."""
+    if given.startswith("@"):
+        path = Path(given[1:])
+        try:
+            lines = listed(path).decode("utf-8-sig").split("\n")
+        except UnicodeDecodeError:
+            raise DataError(f"{path.name} is not in UTF-8: it must have one value a line") from None
+        return [value for line in lines if (value := line.strip())]
+    try:
+        (values,) = csv.reader([given], strict=True, skipinitialspace=True)
+    except (csv.Error, ValueError):
+        raise UsageError(
+            f'the values of {what} are not quoted as in CSV: write "a, b" for a value with a comma, and "" for a '
+            "quotation mark in it"
+        ) from None
+    return [value.strip() for value in values]

@@ -32,8 +32,7 @@ from publius.files import (
     sync,
     write_file,
 )
-from publius.files.folders import sync_tree
-from publius.files.writing import remove_secret
+from publius.files.writing import remove_secret, sync_tree
 from publius.noise.randomness import KEY_BYTES, RunKey, entropy
 from publius.releases.manifest import Manifest, decoded, encoded
 from publius.releases.register import MANIFEST, RUNNING, digests, note

@@ -22,7 +22,7 @@ from publius.errors import PolicyError, UsageError
 from publius.files import AnyPath
 from publius.files.pool import mapped
 from publius.files.progress import stage
-from publius.files.value_list import LISTED
+from publius.files.reading import LISTED
 from publius.mechanisms.mechanism import check_release
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import upward

@@ -56,7 +56,7 @@ def look(answers: Answers, reading: Reading = Reading()) -> tuple[tuple[str, ...
 
 def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()) -> Made:
     """Take all steps for complete ``answers`` into the new folder ``output``; errors are those of the steps."""
-    from publius.files.folders import new_folder
+    from publius.files.writing import new_folder
     from publius.releases.sign import check_typed, sign
 
     if answers.release is None or answers.epsilon is None:
@@ -210,7 +210,7 @@ def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
         raise UsageError("which labels? --labels A,B,C, or --public FILE with a column of labels")
     from publius.classifiers.encoder import load_encoder
     from publius.classifiers.names import Names
-    from publius.files.value_list import value_list
+    from publius.files.reading import value_list
 
     return Names(value_list(answers.labels, "--labels"), load_encoder())
 

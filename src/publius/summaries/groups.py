@@ -17,7 +17,7 @@ from typing import Final, final
 
 from publius.classifiers.classifier import OTHER
 from publius.errors import UsageError
-from publius.files.value_list import value_list
+from publius.files.reading import value_list
 from publius.text.normal_form import compared, normal_form
 
 MOST_GROUPS: Final = 100_000

@@ -16,7 +16,7 @@ from publius import __version__
 from publius.errors import DataError, PolicyError, UsageError, how_many
 from publius.files import AnyPath, read_bytes_limited, shown
 from publius.files.progress import stage
-from publius.files.value_list import LISTED
+from publius.files.reading import LISTED
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import upward
 from publius.privacy.promise import promise, rounded_up

@@ -18,7 +18,7 @@ from typing import Final, Literal, Protocol, final
 import regex
 
 from publius.errors import DataError, UsageError, extra
-from publius.files.value_list import listed
+from publius.files.reading import listed
 from publius.settings import ENGLISH, STOP_WORD_LANGUAGES, Between, TextSettings
 from publius.text.normal_form import composed, cut
 from publius.text.segmentation import UNSPACED, check_segmentation, segmentation_version, segments

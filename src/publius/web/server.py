@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from publius.errors import StorageError, extra
-from publius.files.paths import shown
+from publius.errors import StorageError, extra, shown
 from publius.files.writing import write_file
 
 _MINUTE: Final = 60.0

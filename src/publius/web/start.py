@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from publius.errors import PubliusError, UsageError
-from publius.files.folders import check_new_folder
+from publius.files.writing import check_new_folder
 from publius.settings import Reading
 from publius.start import steps
 from publius.start.answers import Answers

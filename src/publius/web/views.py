@@ -16,7 +16,7 @@ import numpy as np
 
 from publius.distances.earth_mover import transport_plan
 from publius.errors import PolicyError, PubliusError, UsageError
-from publius.files.value_list import value_list
+from publius.files.reading import value_list
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.lifted import NEAR, TYPICAL, Lifted
 from publius.mechanisms.randomized_response import RandomizedResponse
