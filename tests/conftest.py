@@ -44,10 +44,10 @@ def run():
     from publius.cli import run
 
     def call(*arguments, stdin=None):
-        out, err = io.StringIO(), io.StringIO()
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run([str(each) for each in arguments])
-        return code, out.getvalue(), err.getvalue()
+        return code, *(each.buffer.getvalue().decode() for each in (out, err))
 
     return call
 

@@ -15,7 +15,7 @@ sys.exit(code)
 """
 UNUSED = {
     "rich", "jinja2", "scipy", "sklearn", "pyarrow", "pydantic", "multiprocessing", "importlib.metadata",
-    "publius.mechanisms.kernels.tight", "publius.cli.models", "publius.cli.help",
+    "publius.mechanisms.kernels.tight", "publius.cli.models",
 }  # fmt: skip
 
 

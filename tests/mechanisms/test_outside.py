@@ -29,7 +29,7 @@ from publius.privacy.guarantee import Guarantee
 class CoinParameters(Settings):
     """Of the coin."""
 
-    edge: float = option(0.5, help="Share of the truth that is told.", above=0, at_most=1)
+    edge: float = option(0.5, above=0, at_most=1)
 
 
 class Coin(publius.Kernel):

@@ -154,7 +154,7 @@ def test_a_line_says_what_is_missing_or_other(run, answers, monkeypatch, line, c
 
 
 def test_labels_of_a_file_may_have_descriptions(tmp_path):
-    from publius.cli.label import declared_labels
+    from publius.cli.release import declared_labels
 
     (tmp_path / "a").write_text("housing\ntransport\n")
     assert declared_labels(f"@{tmp_path / 'a'}") == (["housing", "transport"], None)

@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import pickle
-from importlib.util import find_spec
 from typing import NamedTuple
 
 from publius.documents.corpus import open_corpus
@@ -126,5 +125,3 @@ COMMANDS = {
 }  # fmt: skip
 ONE_FILE = {"evaluate"}
 """Commands that take one file or folder."""
-BUILT = {name for name in COMMANDS if name == "read" or find_spec(f"publius.cli.{name.partition('-')[0]}")}
-COMMANDS = {name: each for name, each in COMMANDS.items() if name in BUILT}

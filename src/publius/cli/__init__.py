@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from typing import Final
 
@@ -14,8 +13,8 @@ COMMANDS: Final = {
     "Release": {
         "start": ("start:start", "A guided path: look, choose, release, page."),
         "summarize": ("summarize:summarize", "Release what a collection says, each author protected."),
-        "label": ("label:label", "Release one randomized label per document."),
-        "obfuscate": ("obfuscate:obfuscate", "Release the words of each document as noisy bags."),
+        "label": ("release:label", "Release one randomized label per document."),
+        "obfuscate": ("release:obfuscate", "Release the words of each document as noisy bags."),
         "inspect": ("inspect:inspect", "Look at a file, or at a release; nothing leaves."),
         "sign": ("sign:sign", "Write the page to sign for a release."),
         "verify": ("sign:verify", "Check that a release and its page belong together."),
@@ -57,8 +56,7 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         from publius.cli.parsing import call
 
-        answer = call(given)
-        return answer if isinstance(answer, int) and not isinstance(answer, bool) else 0
+        return call(given) or 0
     except PubliusError as error:
         return _failed(str(error), error.exit_code)
     except KeyboardInterrupt:
@@ -78,10 +76,3 @@ def _failed(message: str, code: int) -> int:
 
     sys.stderr.write(f"publius: {printable(message)}\n")
     return code
-
-
-def main() -> None:
-    """Run the command line and end the process."""
-    code = run()
-    gc.freeze()  # Python would look once more through all that goes with the process: a tenth of a short command
-    sys.exit(code)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from publius.cli import console
 from publius.cli.console import Table
 from publius.cli.parsing import AsRead, File, Folder, Help, Json, WordOptions
+from publius.cli.release import kernel_asked
 from publius.errors import PolicyError, UsageError
 from publius.settings import Reading, Words
 
@@ -213,16 +214,6 @@ def _one_text(path: str, reading: Reading) -> str:
     if len(found) != 1:
         raise UsageError(f"{path!r:.80} holds {'several documents' if found else 'no document'}: give a file with one")
     return found[0].text
-
-
-def kernel_asked(name: str, epsilon: float, words: Words) -> Kernel:
-    """The kernel called ``name`` on the vectors that the options ask for."""
-    from publius.embeddings.embeddings import Embeddings
-    from publius.mechanisms import registry
-
-    parameters = registry.parse_set(registry.kernel_class(name), words.set)
-    vectors = Embeddings.load(words.embeddings)
-    return registry.make_kernel(name, vectors, epsilon=epsilon, metric=words.metric, parameters=parameters)
 
 
 def _lifted(name: str, epsilon: float, length: int, words: Words) -> Lifted:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from publius.cli import console
 from publius.cli.console import Table
-from publius.cli.label import answering
 from publius.cli.parsing import AsRead, Documents, Help, Json, More, files_of, new_app
+from publius.cli.release import answering
 from publius.errors import MissingExtraError, UsageError
 from publius.settings import Reading
 

@@ -149,7 +149,7 @@ def _parameters(tried: Tried) -> dict[str, dict[str, Any]]:
     from publius.option import declared
 
     kinds = {name: kernel_class(name) for name in _mechanisms(tried)}
-    takes = {name: {each.name for each in declared(kind.Parameters)} for name, kind in kinds.items()}
+    takes = {name: declared(kind.Parameters) for name, kind in kinds.items()}
     every = set[str]().union(*takes.values())
     return {
         name: parse_set(kind, [

@@ -90,7 +90,7 @@ class Kernel(ABC):
     @classmethod
     def parameters_from(cls, values: Mapping[str, Any]) -> Any:
         """``values`` as this mechanism's `Parameters`; `UsageError` for one that it does not take or allow."""
-        if foreign := sorted(set(values) - {each.name for each in declared(cls.Parameters)}):
+        if foreign := sorted(values.keys() - declared(cls.Parameters).keys()):
             raise UsageError(f"the mechanism {cls.name} takes no {' and no '.join(foreign)}")
         return cls.Parameters(**values)
 

@@ -103,14 +103,14 @@ def make_kernel(
 
 def parse_set(kind: type[Kernel], asked: Iterable[str]) -> dict[str, Any]:
     """Parameters from NAME=VALUE, as the kernel declares them; `UsageError` for a name or value that it does not take."""
-    options = {each.name: each for each in declared(kind.Parameters)}
+    options = declared(kind.Parameters)
     found: dict[str, Any] = {}
     for text in asked:
         name, equals, value = text.partition("=")
         if not equals or name not in options:
             takes = ", ".join(options) or "none"
             raise UsageError(f"--set takes NAME=VALUE; the mechanism {kind.name} takes {takes}, not {name!r:.40}")
-        found[name] = _value(options[name].type, value, name)
+        found[name] = _value(options[name], value, name)
     return found
 
 

@@ -31,7 +31,8 @@ class Exponential(AbstractFinite):
 class TruncatedParameters(Settings):
     """Of the truncated exponential."""
 
-    beta: float = option(0.001, help="Largest probability of an output beyond gamma.", above=0, below=1)
+    beta: float = option(0.001, above=0, below=1)
+    """Largest probability of an output beyond gamma."""
 
 
 @final

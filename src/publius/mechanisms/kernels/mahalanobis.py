@@ -46,9 +46,8 @@ class RegularizedMahalanobis(AbstractMetric):
 class MahalanobisParameters(Settings):
     """Of the Mahalanobis mechanism."""
 
-    share: float = option(
-        0.5, help="lambda: how much of the vocabulary's covariance shapes the noise.", at_least=0, below=1
-    )
+    share: float = option(0.5, at_least=0, below=1)
+    """lambda: how much of the vocabulary's covariance shapes the noise."""
 
 
 @final

@@ -32,9 +32,8 @@ _VARIANCE = 1 / 3  # share that the default number of components explains
 class ProjectionParameters(Settings):
     """Of the projected mechanisms."""
 
-    project: int | None = option(
-        None, help="Principal components kept. Default: the fewest that explain a third of the variance.", at_least=1
-    )  # fmt: skip
+    project: int | None = option(None, at_least=1)
+    """Principal components kept. Default: the fewest that explain a third of the variance."""
 
 
 @final

@@ -27,7 +27,8 @@ _ROWS = 128
 class VickreyParameters(Settings):
     """Of Vickrey's mechanism."""
 
-    share: float = option(0.5, help="t: how far the second-nearest word is preferred.", at_least=0, at_most=1)
+    share: float = option(0.5, at_least=0, at_most=1)
+    """t: how far the second-nearest word is preferred."""
 
 
 @final
