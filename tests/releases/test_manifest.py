@@ -84,7 +84,7 @@ def test_a_register_that_another_version_wrote_is_read():
     assert (stands_in_register(manifest), stands_in_register(b"{}")) == (True, False)
 
 
-@pytest.mark.parametrize("torn", [b"", b'{"salt": "00', b'{"salt": "00", "released": ["00"]}'])
+@pytest.mark.parametrize("torn", [b"", b'\n{"salt": "00', b'\n{"salt": "00", "released": ["00"]}'])
 def test_a_line_that_a_crash_has_torn_spoils_no_other(torn):
     note(b"before")
     with register_path().open("ab") as file:
@@ -95,4 +95,4 @@ def test_a_line_that_a_crash_has_torn_spoils_no_other(torn):
     assert stands_in_register(b"before")
     assert stands_in_register(b"after")
     lines = register_path().read_bytes().split(b"\n")
-    assert (len(lines), lines[-1], lines.count(b"")) == (4 + bool(torn), b"", 1)
+    assert (len(lines), lines[0], lines.count(b"")) == (4 + bool(torn), b"", 1)

@@ -11,8 +11,7 @@ from laws.subjects import words
 from publius.errors import PolicyError
 from publius.noise.randomness import RunKey
 from publius.releases import draft, run
-from publius.releases.engines import local
-from publius.releases.register import made_here, note_files, were_released
+from publius.releases.register import made_here, note_files, refuse_training_file, were_released
 from publius.releases.run import label_table, manifest_of
 from publius.settings import Leaving, Run
 
@@ -117,22 +116,19 @@ def test_shuffling_is_stated_of_rows_without_ids_order_and_kept_values_where_it_
     assert asked == []
 
 
-def test_what_is_made_with_a_file_is_not_released_of_it(mechanism):
+def test_what_is_made_with_a_file_is_not_released_of_it(source, mechanism):
     """Nor is what learned of a file that was released here; an experiment may."""
-
-    def asked(*digests, experiment=False, **made_with):
-        given = SimpleNamespace(**{"trained_on": (), "public": ()} | made_with)
-        run._refuse_training_file(digests, given, Leaving(experiment=experiment))
-
     note_files(["f" * 64])
-    for made_with in ({"trained_on": ("a" * 64,)}, {"public": ({"sha256": "a" * 64},)}):
-        asked("b" * 64, **made_with)
-        asked("a" * 64, experiment=True, **made_with)
+    for taught, public in ((("a" * 64,), ()), ((), ({"sha256": "a" * 64},))):
+        refuse_training_file(["b" * 64], taught, public)
         with pytest.raises(PolicyError, match="made from"):
-            asked("b" * 64, "a" * 64, **made_with)
-    asked("b" * 64, trained_on=("f" * 64,), experiment=True)
+            refuse_training_file(["b" * 64, "a" * 64], taught, public)
     with pytest.raises(PolicyError, match="was released here"):
-        asked("b" * 64, trained_on=("f" * 64,))
+        refuse_training_file(["b" * 64], ["f" * 64], ())
+    mechanism.classifier.trained_on = publius.open_corpus(source).digests()
+    with pytest.raises(PolicyError, match="made from"):
+        released(source, mechanism)
+    assert released(source, mechanism, leaving=Leaving(experiment=True)).manifest.documents == len(OF)
 
 
 def test_only_a_release_makes_its_file_one_that_was_released(source, mechanism):
@@ -180,7 +176,7 @@ def test_what_a_killed_run_had_paid_for_gets_its_place_and_nothing_is_drawn(sour
     monkeypatch.setattr(run, "_make_pieces", None)
     found = released(source, mechanism, run=going_on, documents_per_author=1)
     assert found == run.Result(made_here(source.with_name("out")), source.with_name("out"))
-    assert (found.left_out, found.tally.rows, found.manifest.documents) == (0, 0, 3)
+    assert (found.left_out, found.manifest.documents) == (0, 3)
     assert sorted(os.listdir(source.parent)) == ["in.jsonl", "out"]
 
 
@@ -188,7 +184,6 @@ def test_what_a_killed_run_had_paid_for_gets_its_place_and_nothing_is_drawn(sour
 def test_who_waits_is_told_how_many_documents_are_done_of_those_known(source, mechanism, monkeypatch, c, total):
     told = []
     monkeypatch.setattr(run, "BATCH", 4)
-    monkeypatch.setattr(local, "advance", lambda *said: told.append(said))
+    monkeypatch.setattr(run, "advance", lambda *said: told.append(said))
     released(source, mechanism, documents_per_author=c)
-    local.make_pieces(lambda given, path: None, iter([((range(5), None), source)]), workers=1)
-    assert told == [(4, total), (8, total), (9, total), (5, 0)]
+    assert told == [(4, total), (8, total), (9, total)]

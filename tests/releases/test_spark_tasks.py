@@ -11,8 +11,7 @@ import pytest
 
 from laws.subjects import BY_NAME, Odd, corpus_file
 from publius.errors import MissingExtraError, PolicyError, PubliusError, StorageError, UsageError
-from publius.releases import draft, run
-from publius.releases.engines import spark
+from publius.releases import draft, run, spark
 
 
 class Here:

@@ -28,7 +28,7 @@ def of_spark(monkeypatch):
 @pytest.fixture(scope="module", autouse=True)
 def session():
     """One session for all tests of this file, as a notebook has it."""
-    from publius.releases.engines.spark import _session
+    from publius.releases.spark import _session
 
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])

@@ -94,7 +94,7 @@ def summarize(
         console.note(f"Documents that name no author and count nowhere: {found.left_out:,}.")
     for name, count in found.undeclared.items():
         console.note(f"{count:,} documents have an undeclared {name} and count as other.")
-    tables = ("groups", "topics", "subjects", "statements") if found.told is not None else ()
+    tables = ("groups", "topics", "subjects", "statements")
     record = msgspec.to_builtins(found.manifest) | {name: getattr(found.told, name) for name in tables}
     record |= {"folder": output, "left_out": found.left_out}
     console.answer(record, *_shown(found, output), json=json)
@@ -118,8 +118,7 @@ def _shown(found: Result, output: str) -> Iterator[str]:
 
     if found.manifest.warning:
         yield found.manifest.warning
-    if found.told is not None:
-        yield from _largest(found.told)
+    yield from _largest(found.told)
     yield meaning(found.manifest)
     yield f"Summary of {found.manifest.authors:,} authors: {output}. Read {output}/release.html"
 

@@ -6,7 +6,7 @@ it depends on the texts but through the mechanism.
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -14,7 +14,6 @@ from msgspec import Meta, Struct
 from publius.classifiers.classifier import Kind
 from publius.errors import DataError
 
-VERSION: Final = 1
 Positive = Annotated[float, Meta(ge=1e-100, le=1e100)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0, lt=2**62)]
@@ -22,37 +21,21 @@ One = Annotated[int, Meta(ge=1, lt=2**62)]
 
 
 class _Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The base of all records here: frozen, by keyword, unknown keys refused."""
+    """The base of all records here."""
 
 
 class PublicInput(_Record, frozen=True, kw_only=True):
-    """Something public that a release was made with: texts, vectors, an encoder, a word list.
-
-    Attributes:
-        name: what it is called.
-        kind: texts, vectors, encoder, classifier, words.
-        sha256: digest of its content.
-        licence: under which it was published; None where nobody said.
-        trained: when it was trained or last changed, as far as known: later than the private texts it may hold them.
-    """
+    """Something public that a release was made with: texts, vectors, an encoder, a classifier, a word list."""
 
     name: str
     kind: str
     sha256: str
     licence: str | None = None
-    trained: str | None = None
+    trained: str | None = None  # when, or last changed: later than the private texts it may hold them
 
 
 class Accuracy(_Record, frozen=True, kw_only=True):
-    """How often a classifier is right, measured on public texts by cross-validation, with a 95 % interval.
-
-    Attributes:
-        share: right answers of ``texts`` public texts.
-        low: lower end of the interval.
-        high: upper end.
-        texts: how many public texts were classified.
-        by_label: the share for each label.
-    """
+    """How often a classifier is right, measured on public texts by cross-validation, with a 95 % interval."""
 
     share: Share
     low: Share
@@ -86,7 +69,7 @@ class AuthorFacts(_Record, frozen=True, kw_only=True):
 
 
 class _Manifest(_Record, frozen=True, kw_only=True):
-    manifest_version: int = VERSION
+    manifest_version: int = 1
     publius_version: str
     private: bool
     warning: str | None = None
@@ -96,59 +79,38 @@ class _Manifest(_Record, frozen=True, kw_only=True):
 
 
 class LabelManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="labels"):
-    """A label for each document: randomized response on a classifier's answer.
-
-    Attributes:
-        epsilon: of one document, local.
-        documents: how many rows there are; public.
-        labels: all M labels, "other" the last.
-        kept: columns that leave unprotected.
-        ids: whether the documents' own ids leave.
-        bag: words of each bag drawn from the label's public words; None without bags.
-        shuffled: what holds for an author after shuffling, or for a document of a person with one where nobody named
-            authors; None where that is above 0.9 of what holds without.
-        author: what holds for an author; None where nobody named a column of authors.
-    """
+    """A label for each document: randomized response on a classifier's answer."""
 
     unit: Literal["document"] = "document"
     epsilon: Positive
     delta: Share = 0.0
     documents: Count
-    labels: Annotated[tuple[str, ...], Meta(min_length=2)]
+    labels: Annotated[tuple[str, ...], Meta(min_length=2)]  # "other" the last
     classifier: ClassifierFacts
     field: str | None = None
     labels_after_texts: bool = False
-    bag: int | None = None
+    bag: int | None = None  # words drawn from the label's public words
     ids: bool = False
     kept: tuple[str, ...] = ()
-    shuffled: Pair | None = None
+    shuffled: Pair | None = None  # for an author, or a person with one document; None where it says little more
     author: AuthorFacts | None = None
 
 
 class WordManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="words"):
-    """The words of each document as noisy bags: epsilon * N * E between documents at Earth Mover's distance E.
-
-    Attributes:
-        epsilon: of one word and unit of distance.
-        length: N, words of every bag; public.
-        exponent_per_distance: epsilon * N.
-        nearest_pair: the exponent between two documents that differ in one word by its nearest, from public words.
-        typical_pair: the same for a typical pair of public words.
-        unchanged: the share of frequent public words that the noise leaves as they are; None where nobody computed it.
-    """
+    """The words of each document as noisy bags: epsilon * N * E between documents at Earth Mover's distance E."""
 
     unit: Literal["document"] = "document"
-    epsilon: Positive
+    epsilon: Positive  # of one word and unit of distance
     delta: Share = 0.0
     documents: Count
     length: One
     metric: str
     mechanism: str
     mechanism_parameters: dict[str, float | int | str | bool | None] = {}
-    exponent_per_distance: Positive
-    nearest_pair: float | None = None
-    typical_pair: float | None = None
-    unchanged: Share | None = None
+    exponent_per_distance: Positive  # epsilon * length
+    nearest_pair: float | None = None  # exponent between two documents that differ in one word by its nearest
+    typical_pair: float | None = None  # by a typical public word
+    unchanged: Share | None = None  # of frequent public words; None where nobody computed it
     evidence: Literal["proven", "certified", "stated", "none"] = "proven"
     ordered: bool = False
     between: str = "none"
@@ -164,37 +126,21 @@ class WordManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="
 
 
 class SummaryManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", tag="summary"):
-    """What a collection says: noisy counts, each author protected.
-
-    Attributes:
-        epsilon: of an author, for all that the summary says; pure.
-        authors: how many there are; public, since neighbours are collections with one author's documents replaced.
-        documents_per_author: c, the contribution bound.
-        by: the declared groups: a field and its values, "other" the last.
-        epsilons: of each table; they add up to epsilon at most.
-        scales: of the noise in each count of a table.
-        statements: how many public statements were asked.
-        statements_per_author: k, for how many of them an author counts at most.
-        near: the cosine from which a text is like a statement.
-        forced: drawn though these authors are too few.
-        classifier: of topics.
-        subjects: the classifier of subjects.
-        compared_with: what changes are against.
-    """
+    """What a collection says: noisy counts, each author protected."""
 
     unit: Literal["author"] = "author"
     neighbours: Literal["replace"] = "replace"
-    epsilon: Positive
+    epsilon: Positive  # of an author, for all that the summary says
     delta: Share = 0.0
-    authors: Count
+    authors: Count  # public, since neighbours have one author's documents replaced
     documents_per_author: One
-    by: dict[str, tuple[str, ...]] = {}
-    epsilons: dict[str, float] = {}
+    by: dict[str, tuple[str, ...]] = {}  # "other" the last of each field's values
+    epsilons: dict[str, float] = {}  # of the tables
     scales: dict[str, float] = {}
     statements: Count = 0
     statements_per_author: int | None = None
-    near: float | None = None
-    forced: bool = False
+    near: float | None = None  # the cosine from which a text is like a statement
+    forced: bool = False  # drawn though the authors are too few
     classifier: ClassifierFacts | None = None
     subjects: ClassifierFacts | None = None
     compared_with: str | None = None
@@ -203,7 +149,6 @@ class SummaryManifest(_Manifest, frozen=True, kw_only=True, tag_field="kind", ta
 
 
 Manifest = LabelManifest | WordManifest | SummaryManifest
-_DECODER = msgspec.json.Decoder(Manifest)
 
 
 def encoded(manifest: Manifest) -> bytes:
@@ -214,7 +159,7 @@ def encoded(manifest: Manifest) -> bytes:
 def decoded(content: bytes, where: str) -> Manifest:
     """The manifest in ``content``; `DataError` naming ``where`` for anything else."""
     try:
-        found: Manifest = _DECODER.decode(content)
+        found: Manifest = msgspec.json.decode(content, type=Manifest)
         return found
     except msgspec.MsgspecError as error:
         raise DataError(f"{where} is no manifest of Publius 1.0: {error}") from None

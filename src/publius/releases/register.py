@@ -15,11 +15,11 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from publius.errors import DataError, PolicyError
 from publius.files import os_errors, private, read_bytes_limited, shown
-from publius.files.reading import file_sha256
+from publius.files.reading import LISTED, file_sha256
 from publius.noise.randomness import entropy
 from publius.releases.manifest import Manifest, decoded, encoded
 
@@ -63,6 +63,17 @@ def check_public(sha256: Collection[str], what: str) -> None:
         raise PolicyError(f"{what} was released here, so its texts are not public: take others")
 
 
+def refuse_training_file(digests: Collection[str], taught: Iterable[str], public: Iterable[Mapping[str, Any]]) -> None:
+    """`PolicyError` where what a release is made with was learned from its file, or from one released here (rule 11)."""
+    learned = LISTED.union(taught)
+    if not learned.union(each["sha256"] for each in public).isdisjoint(digests):
+        raise PolicyError(
+            "this file is what the classifier or the vectors were made from, or a list of public values: what leaves of a "
+            "text that taught them tells more than epsilon says. Train on public texts, and release other ones"
+        )
+    check_public(learned, "a list of values, or a file that taught what is used here,")
+
+
 def _salted(salt: bytes, sha256: str) -> str:
     return hashlib.blake2b(sha256.encode(), key=salt, digest_size=8).hexdigest()
 
@@ -72,7 +83,7 @@ def _add(line: Mapping[str, object]) -> None:
     with os_errors("write", path):
         path.parent.mkdir(0o700, parents=True, exist_ok=True)
         with open(path, "ab", opener=private) as file:
-            file.write(b"\n" * (not _ends_line(path)) + json.dumps(line).encode() + b"\n")  # in one step, at the end
+            file.write(b"\n" + json.dumps(line).encode())  # in one step, apart from a line that a crash has torn
             file.flush()
             os.fsync(file.fileno())
 
@@ -82,15 +93,6 @@ def _lines() -> Iterator[bytes]:
     if (path := register_path()).exists():
         with os_errors("read", path), open(path, "rb") as file:
             yield from file
-
-
-def _ends_line(path: Path) -> bool:
-    """False after a line that a crash has torn."""
-    with open(path, "rb") as file:
-        if not file.seek(0, os.SEEK_END):
-            return True
-        file.seek(-1, os.SEEK_END)
-        return file.read() == b"\n"
 
 
 def stands_in_register(content: bytes) -> bool:

@@ -13,7 +13,6 @@ import json
 import re
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -38,22 +37,6 @@ _BUCKET: Final = 64 * 2**20
 _GROUP: Final = 1024  # rows of a row group, and of a table at once
 
 
-class Tally(msgspec.Struct, frozen=True):
-    """What a piece says of itself, for the curator: rows, words looked up, unknown ones, padding, counts of labels."""
-
-    rows: int = 0
-    seen: int = 0
-    unknown: int = 0
-    padding: int = 0
-    labels: Mapping[str, int] = {}
-
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            self.rows + other.rows, self.seen + other.seen, self.unknown + other.unknown, self.padding + other.padding,
-            Counter(self.labels) + Counter(other.labels),
-        )  # fmt: skip
-
-
 # Pieces ---------------------------------------------------------------------------------------------------
 
 
@@ -74,24 +57,23 @@ def row_of(outcome: Outcome, kept: Mapping[str, Any] | None = None, warning: str
     return {**row, **kept} if kept else row
 
 
-def write_piece(path: Path, lines: Sequence[bytes], tally: Tally) -> None:
-    """A private piece, which has its name when it is whole; its last line says how many rows it has."""
-    last = msgspec.json.encode(msgspec.structs.replace(tally, rows=len(lines)))
+def write_piece(path: Path, lines: Sequence[bytes], labels: Mapping[str, int]) -> None:
+    """A private piece, which has its name when it is whole; its last line says how many rows and labels it has."""
     with write_file(path, 0o600, durable=False) as file:
-        file.write(b"".join(lines) + last + b"\n")
+        file.write(b"".join(lines) + msgspec.json.encode([len(lines), labels]) + b"\n")
 
 
-def tally_of(path: Path) -> Tally | None:
-    """What a finished piece says of itself; None of one that is not there or that a crash of the machine has torn."""
+def tally_of(path: Path) -> tuple[int, dict[str, int]] | None:
+    """The last line of a finished piece; None of one that is not there or that a crash of the machine has torn."""
     if not path.exists():
         return None
     content = path.read_bytes()
     start = content.rfind(b"\n", 0, -1) + 1
     try:
-        tally = msgspec.json.decode(content[start:], type=Tally)
+        rows, labels = msgspec.json.decode(content[start:], type=tuple[int, dict[str, int]])
     except msgspec.MsgspecError:
         return None
-    return tally if content.count(b"\n") == tally.rows + 1 else None
+    return (rows, labels) if content.count(b"\n") == rows + 1 else None
 
 
 def _lines(pieces: Iterable[Path]) -> Iterator[bytes]:

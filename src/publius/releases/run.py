@@ -6,14 +6,15 @@ come before the draw and look at no text; what was seen of texts is told to the 
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import msgspec
 
@@ -21,23 +22,14 @@ from publius import __version__
 from publius.errors import PolicyError, UsageError
 from publius.files import AnyPath
 from publius.files.pool import mapped
-from publius.files.progress import stage
-from publius.files.reading import LISTED
+from publius.files.progress import advance, stage
 from publius.mechanisms.mechanism import check_release
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import upward
 from publius.releases.draft import Draft
-from publius.releases.manifest import (
-    Accuracy,
-    AuthorFacts,
-    ClassifierFacts,
-    LabelManifest,
-    Pair,
-    PublicInput,
-    WordManifest,
-)
-from publius.releases.register import check_public, note_files
-from publius.releases.rows import Tally, check_kept, csv_table, row_of, tally_of, write_piece, write_rows
+from publius.releases.manifest import AuthorFacts, ClassifierFacts, LabelManifest, Pair, PublicInput, WordManifest
+from publius.releases.register import note_files, refuse_training_file
+from publius.releases.rows import check_kept, csv_table, row_of, tally_of, write_piece, write_rows
 from publius.settings import MOST_UNCHANGED, Leaving, Run
 from publius.text.author_names import author_key
 
@@ -55,6 +47,10 @@ _WORTH: Final = 0.9
 """What shuffling promises is stated where it is at most this share of what holds without."""
 
 
+Given = tuple["Batch", bytes | None, Path]
+"""A batch, a byte for each of its documents whether it leaves (None where all do), and where its piece will be."""
+
+
 @final
 @dataclass(frozen=True)
 class Result:
@@ -63,14 +59,12 @@ class Result:
     Attributes:
         manifest: of the release.
         folder: where it is.
-        tally: counts for the curator; they describe the documents and leave nowhere.
         left_out: rows that did not leave since their author has enough of them, or none is named.
         table: of a label release, what ``labels.csv`` says: label, rows, low, high.
     """
 
     manifest: LabelManifest | WordManifest
     folder: Path
-    tally: Tally = field(default_factory=Tally)
     left_out: int = 0
     table: Sequence[Mapping[str, Any]] = ()
 
@@ -82,19 +76,19 @@ class Work:
 
     mechanism: Mechanism
     secret: bytes = field(repr=False)
-    seeded: bool = False
     ids: bool = False
     keep: tuple[str, ...] = ()
     warning: str | None = None
 
-    def __call__(self, given: tuple[Batch, bytes | None], path: Path) -> None:
-        """Draw the documents of a batch for which the mask has a one, and write their rows."""
-        batch, mask = given
+    def __call__(self, given: Given) -> int:
+        """Draw the documents that leave, and write their rows; how many documents there were."""
+        batch, mask, path = given
         documents = batch.documents()
         if mask is not None:
             documents = [each for each, leaves in zip(documents, mask, strict=True) if leaves]
-        key = RunKey(self.secret, seeded_run=self.seeded)
-        drawn = self.mechanism.protect([each.text for each in documents], [each.row for each in documents], key)
+        drawn = self.mechanism.protect(
+            [each.text for each in documents], [each.row for each in documents], RunKey(self.secret)
+        )
         encode = msgspec.json.encode
         plain: dict[str | None, bytes] = {}  # rows that are a label alone
         lines = []
@@ -106,16 +100,8 @@ class Work:
                 if outcome.label is not None and outcome.bag is None and not self.keep:
                     plain[outcome.label] = row
             lines.append(encode(document.id) + row if self.ids else row)
-        labels = Counter(each.label for each in drawn.outcomes if each.label is not None)
-        tally = drawn.tally
-        write_piece(path, lines, Tally(len(lines), tally.seen, tally.unknown, tally.padding, labels))
-
-
-class _People(NamedTuple):
-    """Of each row whether it leaves, a byte each, None where all do; how many documents of each author leave."""
-
-    leaves: bytes | None
-    charged: Mapping[str, int] = {}
+        write_piece(path, lines, Counter(each.label for each in drawn.outcomes if each.label is not None))
+        return len(batch)
 
 
 def protect_corpus(
@@ -162,50 +148,46 @@ def protect_corpus(
     for plan in corpus.plans:
         check_kept(leaving.keep, plan.id if leaving.ids else None, (plan.text, plan.author))
     digests = corpus.digests()
-    _refuse_training_file(digests, mechanism, leaving)
+    if not leaving.experiment:
+        refuse_training_file(digests, mechanism.trained_on, mechanism.public)
     unchanged = _unchanged(mechanism, leaving) if noted and mechanism.kind == "words" else None
     facts = msgspec.json.encode([mechanism.facts(), run.format, leaving, documents_per_author, field], enc_hook=str)
 
     def fingerprint(key: bytes) -> str:
-        import hashlib
-
         return corpus.fingerprint(key) + " " + hashlib.blake2b(facts, key=key[:64]).hexdigest()
 
     with Draft.open(
         output, ledger=ledger, resume=run.resume, fingerprint=fingerprint, seed=leaving.seed, noted=noted
     ) as draft:
-        if draft.placed is not None:
-            if not isinstance(draft.placed, LabelManifest | WordManifest):
-                raise UsageError("what was finished here is a summary: name a new folder")
-            return Result(draft.placed, Path(output))
-        people = _people(corpus, draft.key, documents_per_author, ledger is not None, run.workers)
+        if draft.placed is not None:  # of the same input and options, so of the same kind
+            return Result(draft.placed, Path(output))  # type: ignore[arg-type]
+        leaves, charged = _people(corpus, draft.key, documents_per_author, ledger is not None, run.workers)
         if ledger is not None:
             price = mechanism.charge(ledger.unit)
-            draft.charges = {author: price * count for author, count in people.charged.items()}
+            draft.charges = {author: price * count for author, count in charged.items()}
             ledger.admit(draft.charges)  # to refuse early; the debit decides
         work = Work(
-            mechanism=mechanism, secret=draft.key.expose(), seeded=draft.key.seeded_run, ids=leaving.ids,
-            keep=tuple(leaving.keep), warning=warning_of(leaving),
+            mechanism=mechanism, secret=draft.key.expose(), ids=leaving.ids, keep=tuple(leaving.keep),
+            warning=warning_of(leaving),
         )  # fmt: skip
-        described = partial(
+        described = cache(partial(
             manifest_of, mechanism, leaving=leaving, documents_per_author=documents_per_author, field=field,
-            labels_after_texts=labels_after_texts,
-        )  # fmt: skip
-        early: list[LabelManifest | WordManifest] = []
+            labels_after_texts=labels_after_texts, unchanged=unchanged,
+        ))  # fmt: skip
 
         def meanwhile() -> None:
-            early.append(described(corpus.counted if people.leaves is None else people.leaves.count(1)))
+            described(corpus.counted if leaves is None else leaves.count(1))
             import publius.pages.page  # noqa: F401  # takes a while
 
-        pieces = _make_pieces(work, corpus, people, draft, run, meanwhile)
-        tally = sum((found for piece in pieces if (found := tally_of(piece)) is not None), Tally())
-        manifest = next((each for each in early if each.documents == tally.rows), None) or described(tally.rows)
-        if isinstance(manifest, WordManifest):
-            manifest = msgspec.structs.replace(manifest, unchanged=unchanged)
+        pieces = _make_pieces(work, corpus, leaves, draft, run, meanwhile)
+        tallies = [*filter(None, map(tally_of, pieces))]
+        manifest = described(sum(rows for rows, _ in tallies))
+        labels = sum((Counter(labels) for _, labels in tallies), Counter[str]())
         if noted and not leaving.experiment:
             note_files(digests)
-        left_out = 0 if people.leaves is None else people.leaves.count(0)
-        return replace(_finished(draft, mechanism, manifest, pieces, tally, run, leaving), left_out=left_out)
+        table = _write(draft, mechanism, manifest, pieces, labels, run, leaving)
+        left_out = 0 if leaves is None else leaves.count(0)
+        return Result(draft.finish(manifest), draft.output, left_out, table)
 
 
 def _unchanged(mechanism: Mechanism, leaving: Leaving) -> float:
@@ -241,26 +223,16 @@ def warning_of(leaving: Leaving) -> str | None:
     return None if not leaving.experiment else EXPERIMENT if leaving.seed is None else SEEDED
 
 
-def _refuse_training_file(digests: Sequence[str], mechanism: Mechanism, leaving: Leaving) -> None:
-    """What a release is made with never was learned from the file that is released (rule 11)."""
-    made_with = {*LISTED, *mechanism.trained_on, *(each["sha256"] for each in mechanism.public)}
-    if not leaving.experiment and made_with.intersection(digests):
-        raise PolicyError(
-            "this file is what the classifier or the vectors were made from, or a list of public values: labels of a text "
-            "that taught them tell more than epsilon says. Train on public texts, and release other ones"
-        )
-    if not leaving.experiment:
-        check_public({*LISTED, *mechanism.trained_on}, "a list of values, or a file that taught what is used here,")
-
-
-def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool, workers: int | None) -> _People:
-    """Which rows leave, and whose they are; read only where authors matter.
+def _people(
+    corpus: Corpus, key: RunKey, c: int | None, charged: bool, workers: int | None
+) -> tuple[bytes | None, Mapping[str, int]]:
+    """Of each row whether it leaves, None where all do; how many of each author leave. Read only where authors matter.
 
     Of each author the c rows with the smallest secret numbers leave. A row's number depends on the run key and its
     place alone, so the choice is one from the author's own documents, whatever they say and whoever else wrote.
     """
     if c is None and not charged:
-        return _People(None)
+        return None, {}
     secret = RunKey(key.derive("choice"))
     leaves, counts = bytearray(), Counter[str]()
     lowest: dict[str, list[tuple[int, int]]] = {}
@@ -283,7 +255,7 @@ def _people(corpus: Corpus, key: RunKey, c: int | None, charged: bool, workers: 
     for kept in lowest.values():
         for _, row in kept:
             leaves[row] = 1
-    return _People(bytes(leaves), counts if c is None else {name: min(n, c) for name, n in counts.items()})
+    return bytes(leaves), counts if c is None else {name: min(n, c) for name, n in counts.items()}
 
 
 def _names(_: None, batch: Batch) -> list[str | None]:
@@ -293,45 +265,45 @@ def _names(_: None, batch: Batch) -> list[str | None]:
 
 
 def _make_pieces(
-    work: Work, corpus: Corpus, people: _People, draft: Draft, run: Run, meanwhile: Callable[[], None]
+    work: Work, corpus: Corpus, leaves: bytes | None, draft: Draft, run: Run, meanwhile: Callable[[], None]
 ) -> list[Path]:
     paths: list[Path] = []
 
-    def missing() -> Iterator[tuple[tuple[Batch, bytes | None], Path]]:
+    def missing() -> Iterator[Given]:
         for batch in corpus.batches(BATCH):
             paths.append(draft.work / f"{batch.first:015d}.rows")
             if tally_of(paths[-1]) is None:
-                mask = people.leaves
                 if run.engine == "spark":  # whose machines need not see the file
                     batch = msgspec.structs.replace(batch, rows=[*batch.rows])
-                yield ((batch, None if mask is None else mask[batch.first : batch.first + len(batch)]), paths[-1])
+                yield batch, leaves and leaves[batch.first : batch.first + len(batch)], paths[-1]
 
     with stage(f"{work.mechanism.kind} of documents"):
         if run.engine == "spark":
-            from publius.releases.engines import spark
+            from publius.releases import spark
 
             spark.make_pieces(work, missing(), folder=draft.work, master=run.master, workers=run.workers)
         else:
-            from publius.releases.engines import local
-
-            local.make_pieces(work, missing(), workers=run.workers, meanwhile=meanwhile, total=corpus.counted)
+            done = 0
+            for documents in mapped(Work.__call__, work, missing(), workers=run.workers, meanwhile=meanwhile):
+                done += documents
+                advance(done, corpus.counted)
     return paths
 
 
-def _finished(
-    draft: Draft, mechanism: Mechanism, manifest: LabelManifest | WordManifest, pieces: list[Path], tally: Tally, run: Run,
-    leaving: Leaving,
-) -> Result:  # fmt: skip
-    """The public files from the pieces, the debit and the folder's place."""
+def _write(
+    draft: Draft, mechanism: Mechanism, manifest: LabelManifest | WordManifest, pieces: list[Path],
+    labels: Mapping[str, int], run: Run, leaving: Leaving,
+) -> Sequence[Mapping[str, Any]]:  # fmt: skip
+    """The public files from the pieces; the table of labels."""
     warned = () if manifest.warning is None else ("warning",)
     with stage("writing"):
         row = write_rows(
-            pieces, draft.folder, draft.key, rows=tally.rows, kind=mechanism.kind, format=run.format, ids=leaving.ids,
-            keep=(*warned, *leaving.keep),
+            pieces, draft.folder, draft.key, rows=manifest.documents, kind=mechanism.kind, format=run.format,
+            ids=leaving.ids, keep=(*warned, *leaving.keep),
         )  # fmt: skip
         table = None
         if isinstance(manifest, LabelManifest):
-            table = label_table(mechanism, manifest.labels, tally.labels)
+            table = label_table(mechanism, manifest.labels, labels)
             columns = ("label", "rows", "low", "high", *warned)
             marks = [manifest.warning] * len(warned)
             csv_table(draft.folder / "labels.csv", columns, [[*each.values(), *marks] for each in table])
@@ -339,7 +311,7 @@ def _finished(
             from publius.pages.page import write_release_pages
 
             write_release_pages(draft.folder, manifest, row=row, table=table)
-        return Result(draft.finish(manifest), draft.output, tally, table=table or ())
+    return table or ()
 
 
 def label_table(mechanism: Any, labels: Sequence[str], released: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -354,31 +326,29 @@ def label_table(mechanism: Any, labels: Sequence[str], released: Mapping[str, in
 
 def manifest_of(
     mechanism: Mechanism, documents: int, leaving: Leaving, *, documents_per_author: int | None = None,
-    field: str | None = None, labels_after_texts: bool = False,
+    field: str | None = None, labels_after_texts: bool = False, unchanged: float | None = None,
 ) -> LabelManifest | WordManifest:  # fmt: skip
     """The manifest of ``documents`` rows, but for the digests of files."""
     from publius.privacy.promise import promise
 
-    facts, c = dict(mechanism.facts()), documents_per_author
+    facts, c = mechanism.facts(), documents_per_author
+    each, delta = Fraction(facts.get("exponent_per_distance", facts["epsilon"])), Fraction(facts.get("delta", 0))
     shared = {
         "publius_version": __version__, "private": not leaving.experiment, "warning": warning_of(leaving), "promise": "",
         "public": tuple(PublicInput(**each) for each in mechanism.public), "documents": documents, "ids": leaving.ids,
         "kept": tuple(leaving.keep),
+        "author": c and AuthorFacts(documents=c, epsilon=upward(c * each), delta=upward(min(Fraction(1), c * delta))),
     }  # fmt: skip
-    made: LabelManifest | WordManifest
+    model: type[LabelManifest | WordManifest] = WordManifest
     if mechanism.kind == "labels":
-        classifier = dict(facts.pop("classifier"))
-        accuracy = classifier.pop("accuracy", None)
-        accuracy = Accuracy(**accuracy) if isinstance(accuracy, Mapping) else accuracy
+        model = LabelManifest
         shared |= {
-            "classifier": ClassifierFacts(**classifier, accuracy=accuracy), "field": field,
+            "classifier": msgspec.convert(facts["classifier"], ClassifierFacts, from_attributes=True), "field": field,
             "labels_after_texts": labels_after_texts, "shuffled": _shuffled(mechanism, documents, leaving, c or 1),
         }  # fmt: skip
-        facts = {name: value for name, value in facts.items() if name in LabelManifest.__struct_fields__}
-        made = LabelManifest(**facts | shared, author=_author(c, facts["epsilon"]))
     else:
-        facts = {name: value for name, value in facts.items() if name in WordManifest.__struct_fields__}
-        made = WordManifest(**facts | shared, author=_author(c, facts["exponent_per_distance"], facts["delta"]))
+        shared["unchanged"] = unchanged
+    made = model(**{name: value for name, value in facts.items() if name in model.__struct_fields__} | shared)
     return msgspec.structs.replace(made, promise=promise(made))
 
 
@@ -392,11 +362,3 @@ def _shuffled(mechanism: Mechanism, documents: int, leaving: Leaving, c: int) ->
     if not 0 < found.epsilon <= _WORTH * c * mechanism.facts()["epsilon"]:
         return None
     return Pair(epsilon=found.epsilon, delta=found.delta)
-
-
-def _author(c: int | None, each: float, delta: float = 0.0) -> AuthorFacts | None:
-    """What holds for an author of whom c documents leave; the products are rounded up."""
-    if c is None:
-        return None
-    whole = upward(min(Fraction(1), c * Fraction(delta)))
-    return AuthorFacts(documents=c, epsilon=upward(c * Fraction(each)), delta=whole)

@@ -27,6 +27,7 @@ from publius.releases.manifest import LabelManifest, Manifest, SummaryManifest
 from publius.releases.register import MANIFEST, made_here, note, stands_in_register, were_released, whole
 from publius.releases.release import ReleasedFolder
 from publius.settings import AUTHORS_AT_LEAST, People, Reading
+from publius.statistics import Interval
 from publius.text.author_names import author_key
 
 if TYPE_CHECKING:
@@ -48,12 +49,6 @@ _TYPED: Final = 240
 """Characters of what is typed for a page."""
 
 
-class _Interval(msgspec.Struct):
-    share: float
-    low: float
-    high: float
-
-
 class _Attempt(msgspec.Struct, kw_only=True):
     attacker: str
     knows: str
@@ -61,9 +56,9 @@ class _Attempt(msgspec.Struct, kw_only=True):
     mechanism: str | None = None
     told: list[str] = []
     epsilon: float | None
-    identified: _Interval
-    baseline: _Interval
-    clear: _Interval | None = None
+    identified: Interval
+    baseline: Interval
+    clear: Interval | None = None
     authors: int | None = None
     candidates: float = 0.0
 
@@ -84,22 +79,14 @@ class _Results(msgspec.Struct):
 @final
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What was counted in the private file: for the curator alone.
-
-    Attributes:
-        documents: how many.
-        authors: how many; None where nobody said who wrote them.
-        by_documents: authors by how many documents they wrote.
-        largest: documents of the author with most; 1 where nobody said who wrote them.
-        cells: for each kept column its cells (with the label, where labels leave), and how many have fewer than five
-            authors.
-    """
+    """What was counted in the private file: for the curator alone."""
 
     documents: int
-    authors: int | None
-    by_documents: tuple[tuple[str, int], ...]
-    largest: int
+    authors: int | None  # None where nobody said who wrote them
+    by_documents: tuple[tuple[str, int], ...]  # authors by how many documents they wrote
+    largest: int  # documents of the author with most; 1 where nobody said who wrote them
     cells: tuple[tuple[str, int, int], ...]
+    """For each kept column its cells (with the label, where labels leave), and how many have fewer than five authors."""
 
 
 def sign(
@@ -110,12 +97,8 @@ def sign(
 ) -> Manifest:  # fmt: skip
     """Write the curator's page of a release, which a person signs, and on demand the recipients'.
 
-    In ``texts``, the private file (``reading``, ``people``: how it is read), is counted what the curator should know before
-    signing; ``public_page`` shows nothing of that. ``evaluation`` is the folder of an evaluation of public texts at the
-    epsilon of the release. `PolicyError` for a release that was not made here or was changed, and for an evaluation of
-    private texts, as they are or of a file that was released; `UsageError` for a page inside of the folder, one that
-    is there already, and what `check_typed` refuses; `DataError` for an evaluation of another mechanism, length or
-    epsilon, and for a file that has fewer documents than rows left.
+    In ``texts``, the private file, is counted what the curator should know before signing; ``public_page`` shows nothing
+    of that. ``evaluation`` is the folder of an evaluation of public texts at the epsilon of the release.
     """
     typed = {"purpose": purpose, "recipient": recipient, "contact": contact, "review": review}
     check_typed(typed)
@@ -128,7 +111,16 @@ def sign(
             raise UsageError(f"{shown(page)} is there already: name a new file, or remove it")
     if public_page is not None and os.path.realpath(public_page) == os.path.realpath(output):
         raise UsageError("--output and --public-page are two pages: give them two names")
-    private = None if texts is None else _opened(texts, manifest, reading, people)
+    private = None
+    if texts is not None:
+        from publius.documents.corpus import open_corpus
+
+        if field := getattr(manifest, "field", None):
+            reading = replace(reading, text_field=field, raw=True)
+        private = open_corpus(
+            os.fspath(texts), reading, author_field=people.author_field, no_author=people.no_author,
+            fields=getattr(manifest, "kept", ()),
+        )  # fmt: skip
     found = None if evaluation is None else _evaluation(Path(evaluation), manifest, private)
     counted = None if private is None else _counted(private, manifest)
     drawn = ReleasedFolder(folder, manifest)
@@ -176,28 +168,17 @@ def check_typed(typed: Mapping[str, str | None]) -> None:
 @final
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A release that is whole.
+    """A release that is whole."""
 
-    Attributes:
-        files: how many files it has, its manifest among them.
-        here: whether this installation has drawn it.
-        page: whether the page is of this release; None without a page.
-        as_signed: whether the page is as `sign` wrote it here; None where the register cannot tell.
-        promise: what the manifest promises.
-    """
-
-    files: int
-    here: bool
-    page: bool | None
-    as_signed: bool | None
+    files: int  # its manifest among them
+    here: bool  # whether this installation has drawn it
+    page: bool | None  # whether the page is of this release; None without a page
+    as_signed: bool | None  # whether the page is as `sign` wrote it here; None where the register cannot tell
     promise: str
 
 
 def verify(release: AnyPath, page: AnyPath | None = None) -> Verified:
-    """Whether a folder holds exactly the files its manifest names, and a page is of this release.
-
-    `DataError` for a folder that shows a change, and for a page that `sign` did not write.
-    """
+    """Whether a folder holds exactly the files its manifest names, and a page is of this release."""
     manifest, content = whole(release)
     same = None if page is None else _digest_on(page) == hashlib.sha256(content).hexdigest()
     here = stands_in_register(content)
@@ -253,16 +234,17 @@ def _evaluation(folder: Path, manifest: Manifest, private: Corpus | None) -> dic
             f"{shown(folder)} has no attack on authors at epsilon {manifest.epsilon!r} (tried: {tried or 'none'}): "
             f"publius evaluate --epsilon {manifest.epsilon!r}"
         )
-    found.sort(key=lambda each: -each.identified.share)
-    among = {round(each.candidates or results.candidates) for each in _drawn(found)}
+    found.sort(key=lambda each: -each.identified.value)
+    drawn = _drawn(found)
+    among = {round(each.candidates or results.candidates) for each in drawn}
     parts = (("clear", "b"), ("identified", "a"), ("baseline", "c"))
     rows = [
         {"label": each.attacker + f", {each.candidates or results.candidates:.0f} authors" * (len(among) > 1),
          "under": _knows(each), "marks": [
-            {"value": part.share, "low": part.low, "high": part.high, "tone": tone}
+            {"value": part.value, "low": part.low, "high": part.high, "tone": tone}
             for name, tone in parts if (part := getattr(each, name)) is not None
         ]}
-        for each in _drawn(found)
+        for each in drawn
     ]  # fmt: skip
     other = next((each for each in found if "texts" in each.told and "originals" not in each.told), None)
     return {
@@ -285,8 +267,8 @@ def _measured(results: _Results, manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def _knows(attempt: _Attempt) -> str:
     """What an attacker knows of texts and topics, in a few words."""
-    said = [name for what, name in _TOLD.items() if what in attempt.told]
-    return f"knows {' and '.join(said)}" if said else ""
+    said = " and ".join(name for what, name in _TOLD.items() if what in attempt.told)
+    return said and f"knows {said}"
 
 
 def _drawn(found: Sequence[_Attempt]) -> list[_Attempt]:
@@ -296,61 +278,40 @@ def _drawn(found: Sequence[_Attempt]) -> list[_Attempt]:
     return [each for each in found if each in chosen]
 
 
-def _opened(texts: AnyPath, manifest: Manifest, reading: Reading, people: People) -> Corpus:
-    """The private file, with what was read of it for the release."""
-    from publius.documents.corpus import open_corpus
-
-    field = manifest.field if isinstance(manifest, LabelManifest) else None
-    if field is not None:
-        reading = replace(reading, text_field=field, raw=True)
-    kept = () if isinstance(manifest, SummaryManifest) else manifest.kept
-    return open_corpus(
-        os.fspath(texts), reading, author_field=people.author_field, no_author=people.no_author, fields=kept
-    )
-
-
 def _counted(corpus: Corpus, manifest: Manifest) -> Counted:
     """Authors by documents, and cells that fewer than five authors share."""
-    kept = () if isinstance(manifest, SummaryManifest) else manifest.kept
     named = corpus.plan.author is not None or corpus.plan.own
     answers = _classifier(manifest) if isinstance(manifest, LabelManifest) else None
-    columns = kept or (("",) if answers is not None else ())
+    columns = corpus.plan.fields or (("",) if answers is not None else ())
     wrote: Counter[str | int | None] = Counter()
     cells: dict[tuple[str, Any, str], set[Any]] = defaultdict(set)
     for batch in corpus.batches(_BATCH):
-        texts_of = batch.documents()
-        labels = (
-            [None] * len(texts_of) if answers is None else answers.answers([each.text for each in texts_of]).tolist()
-        )
-        for label, document in zip(labels, texts_of, strict=True):
+        documents = batch.documents()
+        labels = [None] * len(batch) if answers is None else answers.answers([each.text for each in documents]).tolist()
+        for label, document in zip(labels, documents, strict=True):
             author = author_key(document.author) if named else document.row
             wrote[author] += 1
             for name in columns:
                 cell = cells[name, label, repr(document.fields[name]) if name else ""]
                 if len(cell) < AUTHORS_AT_LEAST:
                     cell.add(author)
-    documents = wrote.total()
+    count = wrote.total()
     wrote.pop(None, None)  # nobody is no author
     if not isinstance(manifest, SummaryManifest):
-        left_out = documents - manifest.documents
+        left_out = count - manifest.documents
         if left_out < 0 or (left_out and manifest.author is None and not named):
             raise DataError(
-                f"the file of --texts has {documents:,} documents and the release {manifest.documents:,} rows: name the "
+                f"the file of --texts has {count:,} documents and the release {manifest.documents:,} rows: name the "
                 "file that was released, and --author-field where it left rows of authors out"
             )
     few = Counter(name for (name, _, _), cell in cells.items() if len(cell) < AUTHORS_AT_LEAST)
     every = Counter(name for name, _, _ in cells)
-    return Counted(
-        documents, len(wrote) if named else None, _by_documents(wrote) if named else (),
-        max(wrote.values(), default=1),
-        tuple((name, every[name], few[name]) for name in columns),
-    )  # fmt: skip
-
-
-def _by_documents(wrote: Counter[str | int | None]) -> tuple[tuple[str, int], ...]:
-    """Authors by how many documents they wrote."""
-    found = Counter(next(name for most, name in _BY_DOCUMENTS if count <= most) for count in wrote.values())
-    return tuple((name, found[name]) for _, name in _BY_DOCUMENTS if found[name])
+    told = tuple((name, every[name], few[name]) for name in columns)
+    if not named:
+        return Counted(count, None, (), 1, told)
+    sizes = Counter(next(name for most, name in _BY_DOCUMENTS if each <= most) for each in wrote.values())
+    by_documents = tuple((name, sizes[name]) for _, name in _BY_DOCUMENTS if sizes[name])
+    return Counted(count, len(wrote), by_documents, max(wrote.values(), default=1), told)
 
 
 def _classifier(manifest: LabelManifest) -> Classifier:

@@ -38,10 +38,7 @@ it); of those about the same concern half are.
 
 @final
 class Statements:
-    """Public statements, and the texts that are near to them by a sentence encoder.
-
-    `UsageError` for an empty statement, or one that is given twice.
-    """
+    """Public statements, and the texts that are near to them by a sentence encoder."""
 
     def __init__(self, statements: Sequence[str], encoder: Encoder) -> None:
         self.texts = tuple(" ".join(text.split()) for text in statements)
@@ -65,23 +62,14 @@ class Statements:
 @final
 @dataclass(frozen=True)
 class Cells:
-    """What a worker counts by; public, but for the key of the authors' tags.
-
-    Attributes:
-        groups: declared.
-        topics: the classifier of groups x labels; None where there is no such table.
-        subjects: the classifier of subjects; None likewise.
-        statements: asked; None likewise.
-        secret: the key of the tags.
-        names: whether the authors' names are needed, for a ledger.
-    """
+    """What a worker counts by, None where there is no such table; public, but for the key of the authors' tags."""
 
     groups: Groups
     topics: Classifier | None
     subjects: Classifier | None
     statements: Statements | None
     secret: bytes = field(default=b"", repr=False)
-    names: bool = False
+    names: bool = False  # whether those of authors are needed, for a ledger
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -100,11 +88,11 @@ class Cells:
         of_groups = np.array([self.groups.place(groups[place]) for place in named], np.int64)
         topics = subjects = np.zeros(len(named), np.int64)
         if self.topics is not None:
-            topics = self.topics.answers(texts)
+            topics = np.asarray(self.topics.answers(texts), np.int64)
         if self.subjects is not None:
-            subjects = topics if self.subjects is self.topics else self.subjects.answers(texts)
+            subjects = topics if self.subjects is self.topics else np.asarray(self.subjects.answers(texts), np.int64)
         _, t, u = self.shape
-        cells = (of_groups * t + np.asarray(topics, np.int64)) * u + np.asarray(subjects, np.int64)
+        cells = (of_groups * t + topics) * u + subjects
         tags = tags_of(names, self.secret)
         asked = () if self.statements is None else tuple(map(self.statements.near, texts))
         near = [(tags[place], *each) for place, found in enumerate(asked) for each in found]
@@ -132,14 +120,7 @@ class Counted:
 
 @final
 class Collected:
-    """What a collection contributes, as it streams by: keyed hashes, cells and cosines, no text. Private.
-
-    Attributes:
-        documents: how many there were.
-        left_out: how many of them name no author.
-        undeclared: of each field how many documents have no declared value.
-        names: the authors' keys, where a ledger needs them.
-    """
+    """What a collection contributes, as it streams by: keyed hashes, cells and cosines, no text. Private."""
 
     def __init__(self, key: RunKey, documents_per_author: int, statements_per_author: int) -> None:
         self.contributions = Contributions(key, documents_per_author)

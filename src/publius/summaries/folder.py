@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 NOISY: Final = "noisy.json"
 SYNTHETIC: Final = "synthetic.jsonl"
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-_KINDS: Final = ("clusters",)
-"""Classifiers whose counts teach another one."""
 _PLAIN: Final = re.compile(r"\w[\w .-]{0,80}")
 """A field's name that can be a folder's."""
 _BARS: Final = 10
@@ -78,7 +76,7 @@ def _cell(value: Any) -> Any:
 def _classifiers(folder: Path, told: Told) -> None:
     """Of each field of ``--by`` a classifier out of its labels' noisy counts, where the topics are of texts."""
     table, topics, groups = told.tables.get("topics"), told.summary.classifier, told.summary.groups
-    if table is None or topics is None or topics.kind not in _KINDS or not groups.fields:
+    if table is None or topics is None or topics.kind != "clusters" or not groups.fields:
         return
     from publius.classifiers.summary import from_counts
 
@@ -118,7 +116,7 @@ def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
         "grown": [row for row in changed if row["change"] in ("new", "more")][:_CHANGED],
         "fallen": [row for row in changed if row["change"] in ("gone", "less")][:_CHANGED],
         "documents": told.documents,
-        "classifiers": bool(told.summary.groups.fields) and getattr(told.summary.classifier, "kind", "") in _KINDS,
+        "classifiers": bool(told.summary.groups.fields) and getattr(told.summary.classifier, "kind", "") == "clusters",
         "sizes": {name: table.values.size for name, table in told.tables.items()},
     }  # fmt: skip
 

@@ -24,44 +24,29 @@ _CLOSE: Final = 1e-10
 _BESIDE: Final = 0.005
 _MOST_ATOMS: Final = 256
 
-
 CountNoise = DiscreteLaplace | LaplaceSum
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Counts of cells in a collection: of public texts as they are, of a summary with its noise.
-
-    Attributes:
-        counts: one a cell, raw; noisy ones may be negative.
-        documents: the lowest and the highest number of documents in all cells together.
-        noise: the law of the noise in each count; None where there is none.
-        per_author: at most so many documents are one author's.
-    """
+    """Counts of cells in a collection: of public texts as they are, of a summary with its noise, so below 0, too."""
 
     counts: IndexArray
-    documents: tuple[int, int]
+    documents: tuple[int, int]  # the lowest and the highest number in all cells together
     noise: CountNoise | None = None
-    per_author: int = 1
+    per_author: int = 1  # at most so many documents are one author's
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Novelty:
-    """How each cell compares with what was known before.
+    """How each cell compares with what was known before."""
 
-    Attributes:
-        excess: the count above what was expected, in standard deviations.
-        before: its share before, as estimated.
-        seen: whether it was told from none before.
-        low, high: limits of its share now over its share before; each of the two holds for all cells together.
-    """
-
-    excess: Float64Array
-    before: Float64Array
-    seen: NDArray[np.bool_]
-    low: Float64Array
+    excess: Float64Array  # of the count above what was expected, in standard deviations
+    before: Float64Array  # its share, as estimated
+    seen: NDArray[np.bool_]  # whether it was told from none before
+    low: Float64Array  # limits of its share now over its share before; each of the two holds for all cells together
     high: Float64Array
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -16,13 +15,12 @@ from publius import __version__
 from publius.errors import DataError, PolicyError, UsageError, how_many
 from publius.files import AnyPath, read_bytes_limited, shown
 from publius.files.progress import stage
-from publius.files.reading import LISTED
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import upward
 from publius.privacy.promise import promise, rounded_up
 from publius.releases.draft import Draft
 from publius.releases.manifest import ClassifierFacts, PublicInput, SummaryManifest
-from publius.releases.register import check_public, note_files, whole
+from publius.releases.register import check_public, note_files, refuse_training_file, whole
 from publius.settings import Reading
 from publius.summaries.counting import NEAR
 from publius.summaries.folder import NOISY, fill_folder
@@ -41,21 +39,13 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class Result:
-    """What came of a run.
-
-    Attributes:
-        manifest: of the release.
-        folder: where it is.
-        told: what it says; None for a run that was only given its place.
-        left_out: documents that name no author, which count nowhere; for the curator alone.
-        undeclared: of each field of ``by`` how many documents count as "other"; for the curator alone.
-    """
+    """What came of a run; the last two are for the curator alone."""
 
     manifest: SummaryManifest
     folder: Path
-    told: Told | None = None
-    left_out: int = 0
-    undeclared: Mapping[str, int] = field(default_factory=Counter)
+    told: Told
+    left_out: int  # documents that name no author, which count nowhere
+    undeclared: Mapping[str, int]  # of each field of ``by`` how many documents count as "other"
 
 
 def summarize_corpus(
@@ -69,47 +59,30 @@ def summarize_corpus(
     force: bool = False,
     ledger: Ledger | None = None,
     workers: int | None = None,
-    noted: bool = True,
 ) -> Result:
     """Write what the documents of ``corpus`` say into the new folder ``output``, whole or not at all.
 
-    Args:
-        corpus: from `open_corpus`, with an ``author_field`` and the ``fields`` of the summary's groups.
-        summary: what is asked.
-        output: the folder.
-        compare: the folder of an earlier summary, or a file of public texts.
-        reading: how such a file is read.
-        synthetic: made-up rows; by default as many as counted, at most 10,000.
-        force: draw though every count would be noise; the page says so first.
-        ledger: each author's account is debited by epsilon once, all or nothing, before anything leaves.
-        workers: processes; None: one a CPU.
-        noted: whether the release is noted as made here.
-
-    Raises `PolicyError` where the authors are too few, decided from their number and before the draw, and for a
-    classifier that was made from these files; `DataError` where no author is named; `BudgetError`.
+    ``compare`` is an earlier summary or a file of public texts, ``reading`` how such a file is read. That authors are
+    too few is decided from their number and before the draw.
     """
     if ledger is not None and ledger.unit != "epsilon":
         raise UsageError(
             "a summary costs epsilon, and this ledger counts exponents of words: make one with --unit epsilon"
         )
     digests = {*corpus.digests()}
-    _refuse_training_file(summary, digests)
+    made_with = [each for each in (summary.classifier, summary.subjects) if each is not None]
+    refuse_training_file(digests, [sha256 for each in made_with for sha256 in each.trained_on], summary.public)
     earlier = None if compare is None else _earlier(Path(compare), summary, corpus, digests, reading, workers)
-    with Draft.open(output, ledger=ledger, noted=noted) as draft:
-        if draft.placed is not None:
-            if not isinstance(draft.placed, SummaryManifest):
-                raise UsageError("what was finished here is no summary: name a new folder")
-            return Result(draft.placed, Path(output))
+    with Draft.open(output, ledger=ledger) as draft:
         found = summary.collect(corpus, draft.key, names=ledger is not None, workers=workers)
-        if not (authors := found.contributions.authors):
+        if not found.authors:
             raise DataError("no document names its author, so no promise would cover any: check --author-field")
-        few = too_few(summary, authors)
+        few = too_few(summary, found.authors)
         with stage("drawing"):
             told = summary.draw(found, draft.key.rng, force=force).compared(earlier)
             manifest = manifest_of(told, few)
             fill_folder(draft.folder, told, manifest, synthetic=synthetic, rng=draft.key.rng("summary/synthetic"))
-        if noted:
-            note_files(digests)
+        note_files(digests)
         draft.charges = dict.fromkeys(found.names, summary.epsilon)
         complete = draft.finish(manifest)
     return Result(complete, Path(output), told, found.left_out, found.undeclared)
@@ -145,19 +118,6 @@ def manifest_of(told: Told, few: str | None = None) -> SummaryManifest:
 
 def _facts(classifier: Classifier) -> ClassifierFacts:
     return msgspec.convert(classifier, ClassifierFacts, from_attributes=True)
-
-
-def _refuse_training_file(summary: Summary, digests: set[str]) -> None:
-    """What counts was never learned from the file that is counted (rule 11)."""
-    taught = {
-        each for classifier in (summary.classifier, summary.subjects) for each in getattr(classifier, "trained_on", ())
-    }
-    if (LISTED | taught | {each["sha256"] for each in summary.public}) & digests:
-        raise PolicyError(
-            "this file is what the classifier or the vectors were made from, or a list of public values: its counts would "
-            "tell more than epsilon says. Train on public texts, and summarize other ones"
-        )
-    check_public(LISTED | taught, "a list of values, or a file that taught what is used here,")
 
 
 # What it is compared with -----------------------------------------------------------------------------------

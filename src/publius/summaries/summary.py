@@ -180,11 +180,6 @@ class Summary:
         counted = self.cells_of(key).counted([*map(text_of, texts)], authors, rows or [{}] * len(texts))
         return self.draw(self._collected(key, [counted]), key.rng, force=force)
 
-    def of(self, corpus: Corpus, *, force: bool = False, workers: int | None = 1) -> Told:
-        """Summarize a corpus that was opened with an ``author_field`` and the ``fields`` of ``by``; one draw."""
-        key = RunKey.fresh()
-        return self.draw(self.collect(corpus, key, workers=workers), key.rng, force=force)
-
     def collect(self, corpus: Corpus, key: RunKey, *, names: bool = False, workers: int | None = 1) -> Collected:
         """What the documents of a corpus contribute; private. `UsageError` where nobody said who wrote them."""
         check_authors(corpus)
@@ -253,23 +248,14 @@ def check_authors(corpus: Corpus) -> None:
 @final
 @dataclass(frozen=True)
 class Expected:
-    """The precision that a table will have.
-
-    Attributes:
-        table: its name.
-        cells: how many counts it has.
-        epsilon: its share.
-        scale: of the noise in each count.
-        within: each true count lies within so much of the noisy one, all together with 95 %.
-        told: the smallest true count that is told from none, all together, with about 95 %.
-    """
+    """The precision that a table will have."""
 
     table: Table
     cells: int
     epsilon: float
     scale: float
-    within: int
-    told: int
+    within: int  # of the noisy count lies each true one, all together with 95 %
+    told: int  # the smallest true count that is told from none, all together, with about 95 %
 
 
 def expected(summary: Summary) -> list[Expected]:
@@ -284,10 +270,7 @@ def expected(summary: Summary) -> list[Expected]:
 
 
 def too_few(summary: Summary, authors: int) -> str | None:
-    """Why no count of so many authors could be told from none, though all of them were in one cell; None where it could.
-
-    Only the number of authors is used, which is public.
-    """
+    """Why no count of so many authors could be told from none, though all of them were in one cell; None where it could."""
     most = {"statements": authors}
     if any(each.told <= most.get(each.table, authors * summary.documents_per_author) for each in expected(summary)):
         return None

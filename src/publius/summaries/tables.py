@@ -65,26 +65,20 @@ def _pair(item: str) -> tuple[str, str]:
 @final
 @dataclass(frozen=True, eq=False)
 class NoisyTable:
-    """Counts with noise: public.
+    """Counts with noise, independent in each cell: public."""
 
-    Attributes:
-        values: raw noisy counts, which may be negative.
-        noise: its law, independent in each cell.
-        most: no true count is larger; public.
-    """
-
-    values: IndexArray
+    values: IndexArray  # raw, so some may be negative
     noise: DiscreteLaplace
-    most: int
+    most: int  # no true count is larger
 
-    def limits(self, level: float = LEVEL) -> tuple[IndexArray, IndexArray]:
-        """The lowest and highest true count of each cell; all of them hold together with probability ``level``."""
-        return self.sums(level=level)[1:]
+    def limits(self) -> tuple[IndexArray, IndexArray]:
+        """The lowest and highest true count of each cell; all of them hold together with 95 %."""
+        return self.sums()[1:]
 
-    def sums(self, *axis: int, level: float = LEVEL) -> tuple[IndexArray, IndexArray, IndexArray]:
-        """Sums along axes with the lowest and highest true sum; all of them hold together."""
+    def sums(self, *axis: int) -> tuple[IndexArray, IndexArray, IndexArray]:
+        """Sums along axes with the lowest and highest true sum; all of them hold together with 95 %."""
         sums = self.values.sum(axis=axis)
-        width = self.noise.half_width_of_sum(self.values.size // sums.size, level, cells=sums.size)
+        width = self.noise.half_width_of_sum(self.values.size // sums.size, LEVEL, cells=sums.size)
         return sums, np.clip(sums - width, 0, self.most), np.clip(sums + width, 0, self.most)
 
 

@@ -40,18 +40,12 @@ Row = dict[str, Any]
 @final
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """What a summary is compared with: counts of the same subjects or labels, before.
-
-    Attributes:
-        name: what it is, for pages: an earlier summary, or public texts.
-        topics, subjects: counts; None where they were not counted in the same cells.
-        sha256: of the manifest, or of the texts' file (of the digests of several).
-    """
+    """What a summary is compared with: counts of the same subjects or labels, before."""
 
     name: str
-    topics: Sample | None
+    topics: Sample | None  # None where they were not counted in the same cells
     subjects: Sample | None
-    sha256: str = ""
+    sha256: str = ""  # of the manifest, or of the texts' file (of the digests of several)
 
     @property
     def public(self) -> tuple[dict[str, Any], ...]:
@@ -61,14 +55,7 @@ class Earlier:
 
 @final
 class Told:
-    """A summary of a collection: nothing in it is anybody's document.
-
-    Attributes:
-        summary: what was asked.
-        authors: how many there are; public.
-        tables: raw noisy counts by table.
-        earlier: what it is compared with; None without.
-    """
+    """A summary of a collection, from its raw noisy counts by table: nothing in it is anybody's document."""
 
     def __init__(
         self, summary: Summary, authors: int, tables: Mapping[Table, NoisyTable], earlier: Earlier | None = None
@@ -187,7 +174,7 @@ class Told:
             change = "" if found is None else _change(found, place, told=bool(low[place] > 0))
             if low[place] <= 0 and change != "gone":
                 continue
-            row = {"label": labels[place], "words": words_of(classifier, labels[place])}
+            row = {"label": labels[place], "words": " ".join(_words(classifier, labels[place])[:WORDS])}
             row |= self._row(low[place], high[place], values[place])
             if found is not None:
                 row |= {
@@ -230,26 +217,18 @@ class Told:
         return [[at for at in np.argsort(-row, kind="stable").tolist() if row[at] > 0] for row in excess]
 
     @functools.cached_property
-    def words(self) -> list[tuple[str, ...]]:
-        """Words of each group: public words of the labels that stand out in it, at most ten; none where none does."""
-        classifier = self.summary.classifier
-        found = []
-        for places in self.standing_out:
-            first = places[: WORDS_OF_GROUP // 2]
-            own = [() if classifier is None else _words(classifier, classifier.labels[place]) for place in first]
-            each = max(2, WORDS_OF_GROUP // max(1, len(first)))
-            found.append(tuple(dict.fromkeys(word for words in own for word in words[:each]))[:WORDS_OF_GROUP])
-        return found
-
-    @functools.cached_property
     def words_by_group(self) -> dict[str, str]:
-        """The words of each group, or why there are none."""
+        """Public words of the labels that stand out in each group, at most ten; or why there are none."""
+        labels = () if self.summary.classifier is None else self.summary.classifier.labels
         told = {row["group"] for row in self.groups if row["low"] > 0}
-        names = self.summary.groups.names
-        return {
-            name: " ".join(words) or (LIKE_ALL if name in told else TOO_FEW)
-            for name, words in zip(names, self.words, strict=True)
-        }
+        found = {}
+        for name, places in zip(self.summary.groups.names, self.standing_out, strict=True):
+            first = places[: WORDS_OF_GROUP // 2]
+            each = max(2, WORDS_OF_GROUP // max(1, len(first)))
+            words = [word for place in first for word in _words(self.summary.classifier, labels[place])[:each]]
+            said = " ".join([*dict.fromkeys(words)][:WORDS_OF_GROUP])
+            found[name] = said or (LIKE_ALL if name in told else TOO_FEW)
+        return found
 
     # Made-up rows -----------------------------------------------------------------------------------------------
 
@@ -326,12 +305,8 @@ def _change(found: Novelty, place: int, *, told: bool) -> str:
 
 
 def _words(classifier: Any, label: str) -> Sequence[str]:
+    """The public words of a label; the label itself where it has none."""
     return tuple(classifier.words(label)) or (label,)
-
-
-def words_of(classifier: Any, label: str) -> str:
-    """The first public words of a label; the label itself where it has none."""
-    return " ".join(_words(classifier, label)[:WORDS])
 
 
 def _bags(rng: Generator, words: tuple[str, ...], count: int) -> Iterator[dict[str, int]]:

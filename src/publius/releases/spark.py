@@ -12,7 +12,7 @@ import os
 import pickle
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
@@ -23,16 +23,13 @@ from publius.errors import PubliusError, StorageError, UsageError, extra, place_
 from publius.files import private
 from publius.files.child import safe_start, searched
 from publius.files.progress import stage
-from publius.releases.engines.local import Work
 
 
 def make_pieces(
-    work: Work, batches: Iterable[tuple[Any, Path]], *, folder: Path, master: str | None, workers: int | None
-) -> None:
-    """``work(batch, path)`` for every batch, by Spark; ``folder`` is one that all its machines see.
-
-    `UsageError` where no session can be had, what a task raised where that is an error of ours.
-    """
+    work: Callable[[Any], object], batches: Iterable[tuple[Any, ...]], *, folder: Path, master: str | None,
+    workers: int | None,
+) -> None:  # fmt: skip
+    """``work`` on every batch, the path of whose piece comes last; ``folder`` is one that all machines of Spark see."""
     spooled = folder / "spooled"
     shutil.rmtree(spooled, ignore_errors=True)
     spooled.mkdir(0o700)
@@ -90,9 +87,9 @@ class _Task:
             with threadpool_limits(1):
                 work = _read(self.spooled, "work")
                 for place in range(number + 1, self.count + 1, self.tasks):
-                    given, path = _read(self.spooled, str(place))
-                    if not path.exists():  # a task that was killed had made it
-                        work(given, path)
+                    given = _read(self.spooled, str(place))
+                    if not given[-1].exists():  # a task that was killed had made it
+                        work(given)
         except PubliusError as error:
             return type(error).__name__, str(error)
         except Exception as error:  # its message and its trace may hold words of a document (rule 17)

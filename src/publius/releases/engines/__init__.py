@@ -1,1 +1,0 @@
-"""Who maps batches of a corpus to private pieces: processes of this machine, or Spark."""
