@@ -11,10 +11,11 @@ from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError
 from publius.mechanisms import threads
+from publius.mechanisms.finite import certificate as exact
 from publius.mechanisms.finite import stored_certificates as cache
-from publius.mechanisms.finite.certificate import exact, sweep
-from publius.mechanisms.finite.certificate.distances import VocabularyDistances
-from publius.mechanisms.finite.certificate.line import Line
+from publius.mechanisms.finite import sweep
+from publius.mechanisms.finite.certificate import Line
+from publius.mechanisms.finite.sweep import VocabularyDistances
 from publius.mechanisms.finite.word_weights import Shape, uniform
 from publius.mechanisms.kernels.exponential import Exponential, TruncatedExponential
 from publius.mechanisms.kernels.projected import ProjectedExponential, largest_ratio, projected

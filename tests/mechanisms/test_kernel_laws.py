@@ -8,8 +8,8 @@ import pytest
 
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
-from publius.mechanisms.finite.certificate import sweep
-from publius.mechanisms.finite.certificate.exact import Law
+from publius.mechanisms.finite import sweep
+from publius.mechanisms.finite.certificate import Law
 from publius.mechanisms.kernels.mahalanobis import RegularizedMahalanobis
 from publius.mechanisms.kernels.projected import projected
 from publius.mechanisms.kernels.vickrey import TwoNearest

@@ -26,7 +26,7 @@ from publius.audit.laws import (
     word_counts,
     worlds,
 )
-from publius.errors import DataError, PolicyError
+from publius.errors import PolicyError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.kernels.exponential import Exponential
@@ -164,9 +164,6 @@ def test_pushed_distributions_are_products_with_the_rows(name):
         np.testing.assert_allclose(mechanism.pushed(given), expected, rtol=1e-9, atol=1e-15)
         alone = np.exp(mechanism.log_probabilities(np.array([4, 7])))
         np.testing.assert_allclose(mechanism.pushed(np.eye(40)[[4, 7]]), alone, rtol=1e-9, atol=1e-12)
-        for wrong in (-given, given[0], given[:, 1:]):
-            with pytest.raises(DataError, match="have 40 numbers from 0 each"):
-                mechanism.pushed(wrong)
 
 
 # Refusal -------------------------------------------------------------------------------------------------------

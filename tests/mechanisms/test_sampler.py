@@ -7,11 +7,12 @@ import pytest
 
 from publius.distances.metrics import Euclidean
 from publius.mechanisms.finite import sampler as inverse
-from publius.mechanisms.finite.certificate.distances import VocabularyDistances
-from publius.mechanisms.finite.certificate.exact import Law
+from publius.mechanisms.finite.certificate import Law
+from publius.mechanisms.finite.sweep import VocabularyDistances
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.threads import in_threads
 from publius.noise.randomness import seeded_rng
+from publius.noise.tails import deep_uniform
 from vocabularies import vocabulary
 
 SIZE = 700
@@ -26,7 +27,7 @@ def distances():
 @pytest.fixture(scope="module")
 def batch():
     rng = seeded_rng(2)
-    return rng.integers(0, SIZE, 2000), inverse.fine_uniforms(2000, rng)
+    return rng.integers(0, SIZE, 2000), deep_uniform(rng, 4000).reshape(2000, 2)
 
 
 def inverse_of(distances, truncation=np.inf):
@@ -88,7 +89,7 @@ def test_every_cell_has_its_probability_however_small():
 
 
 def test_uniforms_have_53_bits_wherever_they_are():
-    uniforms = inverse.fine_uniforms(20_000, seeded_rng(3))
+    uniforms = Exponential(vocabulary("scattered", 12), epsilon=1.0).noise(20_000, seeded_rng(3))
     assert uniforms.shape == (20_000, 2)
     assert ((uniforms > 0) & (uniforms < 1)).all()
     assert abs(uniforms.mean() - 0.5) < 0.01

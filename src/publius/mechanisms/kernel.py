@@ -1,8 +1,4 @@
-"""`Kernel`, the base of mechanisms on words: a random draw and a deterministic map.
-
-By the lifting theorem (docs/theory.md section 2) any mechanism that is epsilon*d-private on single words makes bags of
-N words (epsilon*N)*E_d-private when it is applied to each word independently.
-"""
+"""`Kernel`, the base of mechanisms on words: a random draw and a deterministic map."""
 
 from __future__ import annotations
 
@@ -34,8 +30,9 @@ class Kernel(ABC):
 
     To add one, write one class: ``name``, ``guarantee``, ``noise`` and ``apply``, and what it is in the class
     attributes below; faces list, explain and use it from these alone. Its constructor takes the embeddings, epsilon,
-    the metric (unless it has one of its own) and what `Parameters` declares. A mechanism whose guarantee has the
-    evidence "none" is refused by a release.
+    the metric (unless it has one of its own) and what `Parameters` declares. One that can compute its output
+    probabilities gives ``log_probabilities(words)``, ln K(x){w} of shape (words, V): nothing of it is then sampled. A
+    mechanism whose guarantee has the evidence "none" is refused by a release.
 
     >>> import publius
     >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
@@ -75,6 +72,10 @@ class Kernel(ABC):
         self.embeddings = embeddings
         self.metric = ground_metric(metric)
         self.epsilon = checked_epsilon(epsilon)
+        self._prepare()
+
+    def _prepare(self) -> None:  # noqa: B027
+        """Make once what a subclass draws with."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -156,14 +157,3 @@ class Kernel(ABC):
         """
         words = word_indices([*bag.words()], self.embeddings)
         return bags_at(self.embeddings, self.draw([words], [rng if rng is not None else system_rng()])[0][None])[0]
-
-
-class AbstractExact(Kernel):
-    """A kernel whose output probabilities can be computed, so that nothing about it need be sampled.
-
-    To derive one, give `log_probabilities` beside what every `Kernel` gives.
-    """
-
-    @abstractmethod
-    def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
-        """Ln K(x){w} for input ``words`` (default: all), shape (words, V), float64, finite everywhere."""

@@ -1,7 +1,4 @@
-"""What a mechanism does to public words: the outputs of one, how many of the frequent ones stay, what a setting comes to.
-
-Exact where output probabilities are available, simulated where not. Nothing of a document is looked at.
-"""
+"""What a mechanism does to public words: exact where output probabilities are available, simulated where not."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, UsageError
 from publius.files.user_code import is_foreign
 from publius.mechanisms.finite.stored_certificates import stored
-from publius.mechanisms.kernel import AbstractExact, Kernel
+from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import Lifted
 from publius.noise.laplace import EuclideanLaplace
@@ -50,34 +47,23 @@ class LikelyWord:
 @final
 @dataclass(frozen=True)
 class WordOutcomes:
-    """The distribution of outputs for a word.
-
-    Attributes:
-        word: the input.
-        stay: N_w, the probability of the word itself.
-        stay_low: lower end of a 99 % interval of ``stay`` (Clopper and Pearson); ``stay`` itself where exact.
-        stay_high: its upper end.
-        support: S_w, the least number of words with probability at least 0.99 together. From draws: of the words
-            drawn, so a lower bound.
-        expected_distance: mean d(word, output).
-        outputs: the likeliest outputs, likeliest first.
-        draws: None where exact.
-    """
+    """The distribution of outputs for a word: how often it stays, with a 99 % interval where that was drawn."""
 
     word: str
     stay: float
     stay_low: float
     stay_high: float
-    support: int
+    support: int  # the least number of words with probability at least 0.99 together; from draws a lower bound
     expected_distance: float
-    outputs: tuple[LikelyWord, ...]
-    draws: int | None
+    outputs: tuple[LikelyWord, ...]  # likeliest first
+    draws: int | None  # None where exact
 
     def record(self) -> dict[str, Any]:
         """As ``publius explain --word --json`` prints it: an interval where it was drawn."""
-        exact = self.draws is None
-        left_out = ("stay_low", "stay_high") if exact else ()
-        return {**{name: value for name, value in asdict(self).items() if name not in left_out}, "exact": exact}
+        found = {**asdict(self), "exact": self.draws is None}
+        if self.draws is None:
+            del found["stay_low"], found["stay_high"]
+        return found
 
 
 def outcomes(
@@ -91,9 +77,9 @@ def outcomes(
             f"{word!r} is not in the vocabulary {embeddings.name!r}: it would become the unknown token, which stands at "
             f"{embeddings.word(embeddings.unknown_index)!r}"
         )
-    exact = isinstance(mechanism, AbstractExact)
-    if isinstance(mechanism, AbstractExact):
-        row = np.exp(mechanism.log_probabilities(np.array([index]))[0])
+    logs = getattr(mechanism, "log_probabilities", None)
+    if logs is not None:
+        row = np.exp(logs(np.array([index]))[0])
         row /= row.sum()
     else:
         found = mechanism.draw([np.full(draws, index)], [rng or system_rng()])[0]
@@ -104,20 +90,15 @@ def outcomes(
     far[reached] = mechanism.metric.pairwise(embeddings.vectors[[index]], embeddings.vectors[reached])[0]
     support = min(1 + int(np.searchsorted(np.cumsum(row[order]), 1 - REMAINDER)), len(reached))
     stay = float(row[index])
-    near = Interval(stay, stay, stay) if exact else clopper_pearson(round(stay * draws), draws, _LEVEL)
+    near = Interval(stay, stay, stay) if logs else clopper_pearson(round(stay * draws), draws, _LEVEL)
     likely = (LikelyWord(embeddings.word(i), float(row[i]), float(far[i])) for i in reached[:count].tolist())
     return WordOutcomes(
-        embeddings.word(index), stay, near.low, near.high, support, float(row @ far), tuple(likely), None if exact else draws
+        embeddings.word(index), stay, near.low, near.high, support, float(row @ far), tuple(likely), None if logs else draws
     )  # fmt: skip
 
 
 class Distortion(NamedTuple):
-    """The average effect of a mechanism on a list of public words.
-
-    Attributes:
-        unchanged: share that stays.
-        mean_distance: mean of d(word, output).
-    """
+    """The average effect of a mechanism on a list of public words: the share that stays, and the mean d(word, output)."""
 
     unchanged: float
     mean_distance: float
@@ -127,11 +108,12 @@ def distortion(mechanism: Kernel, words: IndexArray, *, draws: int = 20, rng: Ge
     """Exact where output probabilities are available, from ``draws`` draws a word where not."""
     vectors, metric = mechanism.embeddings.vectors, mechanism.metric
     words = np.asarray(words, np.int64)
-    if isinstance(mechanism, AbstractExact):
+    logs = getattr(mechanism, "log_probabilities", None)
+    if logs is not None:
         stayed, moved_by = 0.0, 0.0
         for start in range(0, len(words), _ROWS):
             part = words[start : start + _ROWS]
-            chances = np.exp(mechanism.log_probabilities(part))
+            chances = np.exp(logs(part))
             stayed += float(chances[np.arange(len(part)), part].sum())
             moved_by += float(np.einsum("ij,ij->", chances, metric.pairwise(vectors[part], vectors)))
         return Distortion(stayed / len(words), moved_by / len(words))
@@ -166,10 +148,7 @@ def setting(mechanism: Lifted) -> dict[str, Any]:
 
 
 def of_frequent_words(kernel: Kernel) -> Distortion:
-    """What a mechanism does to frequent public words, by seeded noise; nothing is released.
-
-    It is kept, since it takes longer than the release of a text; not that of a class from outside, whose code may change.
-    """
+    """What a mechanism does to frequent public words; kept, but for a class from outside, whose code may change."""
     made = partial(distortion, kernel, frequent_words(kernel.embeddings), draws=5, rng=seeded_rng(1))
     if is_foreign(type(kernel)) or is_own(kernel.metric):
         return made()
@@ -220,10 +199,7 @@ def _slopes(kernel: Kernel) -> list[float]:
 
 
 def epsilon_for(make: Callable[[float], Kernel], unchanged: float) -> tuple[float, float]:
-    """The epsilon at which a mechanism keeps the share ``unchanged`` of public words, and the share found.
-
-    The words are public and the noise seeded, nothing is released. `UsageError` where no epsilon up to 10,000 does.
-    """
+    """The epsilon at which a mechanism keeps the share ``unchanged`` of public words, and the share found."""
     from scipy.optimize import brentq
 
     if not 0 < unchanged < 1:

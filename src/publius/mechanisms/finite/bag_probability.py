@@ -1,9 +1,7 @@
-"""The probability of a given bag: K*(b){c}, exactly, where a word's output probabilities are known.
+"""The probability of a given bag, K*(b){c}: the permanent of K(x_i){c_j}, divided by the orders of equal words of c.
 
-Each order in which the words of c can have come out of the words of b counts once, so K*(b){c} is the permanent of the
-matrix K(x_i){c_j} divided by the ways in which equal words of c can change places. It is added up word by word over
-the bags that the words so far can have become: sums of positive numbers in logarithms, so nothing cancels or
-underflows. No quick way to a permanent is known; a bag of many different words is refused.
+It is added up word by word over the bags that the words so far can have become: positive numbers in logarithms, so nothing
+cancels or underflows. No quick way to a permanent is known; a bag of many different words is refused.
 """
 
 from __future__ import annotations
@@ -15,14 +13,13 @@ import numpy as np
 
 from publius.distances.ground import word_indices
 from publius.errors import UsageError
-from publius.mechanisms.kernel import AbstractExact
+from publius.mechanisms.kernel import Kernel
 from publius.text.bag import UNKNOWN, Bag
 
-MOST_STATES: Final = 2**18
-"""Bags that a part of the words can have become; 18 different words make as many."""
+MOST_STATES: Final = 2**18  # bags that a part of the words can have become; 18 different words make as many
 
 
-def log_probability(mechanism: AbstractExact, original: Bag, released: Bag) -> float:
+def log_probability(mechanism: Kernel, original: Bag, released: Bag) -> float:
     """Ln of the probability with which ``mechanism`` makes ``released`` of ``original``; -inf where it cannot.
 
     Bags of different sizes never become each other: -inf. `DataError` for words outside the vocabulary, `UsageError`
@@ -36,7 +33,8 @@ def log_probability(mechanism: AbstractExact, original: Bag, released: Bag) -> f
     >>> abs(math.exp(one_of_each) - 2 * stays * (1 - stays)) < 1e-12
     True
     """
-    if not isinstance(mechanism, AbstractExact):
+    row_logs = getattr(mechanism, "log_probabilities", None)
+    if row_logs is None:
         raise UsageError(
             "only a mechanism whose output probabilities can be computed says that of a bag: exponential, tight or "
             "another finite one"
@@ -52,7 +50,7 @@ def log_probability(mechanism: AbstractExact, original: Bag, released: Bag) -> f
             "too long; give bags of fewer different words"
         )
     found, places = np.unique(inputs, return_inverse=True)
-    logs = mechanism.log_probabilities(found)[:, outputs]
+    logs = row_logs(found)[:, outputs]
     reached = np.full(shape, -np.inf)
     reached[(0,) * len(shape)] = 0.0
     for row in logs[places]:

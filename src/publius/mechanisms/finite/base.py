@@ -8,26 +8,19 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import AbstractMetric, Distances, check_laws, is_own
-from publius.embeddings.embeddings import Embeddings
-from publius.errors import DataError, PolicyError
-from publius.mechanisms.finite import sampler
-from publius.mechanisms.finite.certificate import sweep
-from publius.mechanisms.finite.certificate.exact import Constant
+from publius.distances.metrics import check_laws, is_own
+from publius.errors import PolicyError
+from publius.mechanisms.finite import sampler, sweep
+from publius.mechanisms.finite.certificate import Constant
 from publius.mechanisms.finite.word_weights import Shape, uniform
-from publius.mechanisms.kernel import AbstractExact
+from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import Generator
+from publius.noise.tails import deep_uniform
 from publius.privacy.guarantee import STATED, Evidence, Guarantee
-from publius.settings import EUCLIDEAN
 
 
-class AbstractFinite(AbstractExact):
-    """An exponential-family mechanism over the vocabulary: `Shape` at a certified scale; a subclass says what shape.
-
-    Attributes:
-        shape: what is weighed.
-        constant: the certificate: scale, exact constant, worst pair of words.
-    """
+class AbstractFinite(Kernel):
+    """An exponential-family mechanism over the vocabulary: `Shape` at a certified scale; a subclass says what shape."""
 
     evidence: ClassVar[Evidence] = "certified"
     batch_words = 32_768  # more repeated words share a row
@@ -35,14 +28,9 @@ class AbstractFinite(AbstractExact):
     constant: Constant
 
     @final
-    def __init__(
-        self, embeddings: Embeddings, *, epsilon: float, metric: str | AbstractMetric | Distances = EUCLIDEAN,
-        **parameters: Any,
-    ) -> None:  # fmt: skip
-        """See `Kernel`; the scale is certified for ``epsilon``."""
-        super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
+    def _prepare(self) -> None:
         if is_own(self.metric):
-            check_laws(self.metric, embeddings.vectors)
+            check_laws(self.metric, self.embeddings.vectors)
         self.shape, self.constant = self._certified()
         if not self.constant.epsilon <= self.epsilon:
             raise PolicyError(f"the certified constant {self.constant.epsilon!r} exceeds epsilon {self.epsilon!r}")
@@ -63,10 +51,9 @@ class AbstractFinite(AbstractExact):
     @final
     @property
     def guarantee(self) -> Guarantee:
-        """See `Kernel.guarantee`; certified over all pairs and outputs. That an own metric is one is its author's word.
+        """See `Kernel.guarantee`; that an own metric is one is its author's word.
 
-        The realized probabilities differ from the certified ones by a relative 2^-40; where the certified constant
-        leaves room for it at the smallest distance, delta is only what the uniforms cannot resolve.
+        Realized probabilities differ from certified ones by a relative 2^-40: delta has it unless the constant leaves room.
         """
         room = (self.epsilon - self.constant.epsilon) * self.constant.smallest_distance
         rounded = 0.0 if room >= 2 * sampler.RELATIVE_ERROR else 2 * sampler.RELATIVE_ERROR
@@ -75,8 +62,8 @@ class AbstractFinite(AbstractExact):
 
     @final
     def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `Kernel.noise`; two uniforms a word."""
-        return sampler.fine_uniforms(count, rng)
+        """See `Kernel.noise`; two uniforms a word, with 53 significant bits down to 2^-960."""
+        return deep_uniform(rng, 2 * count).reshape(count, 2)
 
     @final
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
@@ -89,25 +76,20 @@ class AbstractFinite(AbstractExact):
 
     @final
     def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
-        """See `AbstractExact.log_probabilities`; a row has V numbers: ask for a few words where V is large."""
-        words = np.arange(self.embeddings.size) if words is None else np.asarray(words, np.int64)
-        return sampler.log_probabilities(
-            self.shape.words, self.constant.scale, self.shape.points.representatives(words)
+        """Ln K(x){w} for input ``words`` (default: all), shape (words, V), finite everywhere, by log-sum-exp."""
+        law, first = self.shape.words, self.shape.points.representatives(slice(None) if words is None else words)
+        logs = np.log(law.weights) - np.minimum(
+            self.constant.scale * law.delta.exact(first, slice(None)), law.truncation
         )
+        top = logs.max(axis=1, keepdims=True)
+        return np.asarray(logs - (top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True))))
 
     @final
     def pushed(self, distributions: Float64Array) -> Float64Array:
-        """What becomes of input ``distributions``, shape (p, V): their products with the rows, shape (p, V).
-
-        Two passes over the vocabulary's pairs for all of them together. Rounding is relative to the whole, about
-        1e-10, so improbable outputs are not resolved as in `log_probabilities`.
-        """
-        given = np.asarray(distributions, np.float64)
-        if given.ndim != 2 or given.shape[1] != self.embeddings.size or not (given >= 0).all():
-            raise DataError(f"distributions have {self.embeddings.size} numbers from 0 each, not shape {given.shape}")
+        """What becomes of input ``distributions``, shape (p, V), up to about 1e-10 of the whole: improbable words may drown."""
         points, law, scale = self.shape.points, self.shape.law, self.constant.scale
         times = partial(sweep.weighted_sums, law.delta, scale, cap=law.truncation / scale)
-        weights = np.stack([points.summed(row) for row in given], axis=1)
+        weights = np.stack([points.summed(row) for row in distributions], axis=1)
         reached = times(weights / times(law.weights)[:, None]).T
         return np.asarray(reached[:, points.of_word] * self.shape.weights)
 

@@ -1,14 +1,13 @@
 """Rows of output probabilities and the inverse of their cumulative sums: how a finite mechanism draws.
 
-A word needs two uniforms. The first chooses a block of the vocabulary (or the input word itself, a block of its
-own), the second a word of that block. In each step the cells stand in ascending order of size, to within a factor
-of two, so a cumulative sum near a small cell is itself small: every cell is right to a relative 2^-40 however
-improbable it is, and the uniforms resolve down to 2^-960. A single cumulative sum over the vocabulary would be off
-by 2^-53 of the whole, which is more than many a word's probability.
+A word needs two uniforms. The first chooses a block of the vocabulary (or the input word itself, a block of its own), the
+second a word of that block. In each step the cells stand in ascending order of size, to within a factor of two, so a
+cumulative sum near a small cell is itself small: every cell is right to a relative 2^-40 however improbable it is. A
+single cumulative sum over the vocabulary would be off by 2^-53 of the whole, more than many a word's probability.
 
-The law is that of rows computed by differences. A draw uses a matrix product and proves, from its error bound, that
-the answer is the same; where that fails the row is computed again by differences. So the same uniforms give the
-same word whatever the batch, the threads or the BLAS (R4).
+The law is that of rows computed by differences. A draw uses a matrix product and proves, from its error bound, that the
+answer is the same; where that fails the row is computed again by differences. So the same uniforms give the same word
+whatever the batch, the threads or the BLAS (R4).
 """
 
 from __future__ import annotations
@@ -21,44 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
-from publius.mechanisms.finite.certificate.distances import UNIT
-from publius.mechanisms.finite.certificate.exact import Law
+from publius.mechanisms.finite.certificate import Law
+from publius.mechanisms.finite.sweep import UNIT
 from publius.mechanisms.threads import in_threads, one_blas_thread
-from publius.noise.randomness import Generator
-from publius.noise.tails import deep_uniform
 
-UNIFORMS = 2
 # Relative error of a cell's realized probability, and what the uniforms cannot resolve.
 RELATIVE_ERROR = 2.0**-40
 UNRESOLVED = 2.0**-900
 
 _LARGEST_EXPONENT = 650.0  # beyond, a weight is exp(-650): below 2^-900, and never denormal
 _OFFSET = 1.2357  # keeps common weights such as 1 away from the powers of two that separate the order's classes
-TABLE_BYTES = 2**28  # of rows kept, at most
+_TABLE_BYTES = 2**28  # of rows kept, at most
 _BLOCK = 256  # words; with fewer a draw is quicker, and the table larger
 _AT_ONCE = 512  # draws that are made together: their blocks fit the cache
-
-
-def fine_uniforms(count: int, rng: Generator) -> Float64Array:
-    """Uniforms on (0, 1), shape (count, 2), with 53 significant bits down to 2^-960."""
-    return deep_uniform(rng, count * UNIFORMS).reshape(count, UNIFORMS)
-
-
-def log_probabilities(law: Law, scale: float, words: IndexArray) -> Float64Array:
-    """Ln K(x){w} for each input, shape (words, V); finite everywhere, in float64, by log-sum-exp."""
-    logs = -np.minimum(scale * law.delta.exact(words, slice(None)), law.truncation)
-    logs += np.log(law.weights)
-    top = logs.max(axis=1, keepdims=True)
-    logs -= top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
-    return logs
 
 
 @final
 class Inverse:
     """Draws from a law on the words at ``scale`` by two-step inversion, with a table of the first step's sums.
 
-    Rows are functions of the public vocabulary, but which words were met depends on the documents, so the table lives in
-    memory only and is never pickled.
+    Which words were met depends on the documents, so the table lives in memory only and is never pickled.
     """
 
     def __init__(self, law: Law, scale: float) -> None:
@@ -73,7 +54,7 @@ class Inverse:
         cells = self._blocks + 1  # the blocks' order, the word itself last before sorting, and sums in that order
         steps = [("sums", "<f8", (cells,)), ("order", "<i2", (cells,)), ("doubtful", "?")]
         kept = np.dtype(steps, align=True)
-        self._table = np.empty(max(1024, min(size, TABLE_BYTES // kept.itemsize)), kept)
+        self._table: NDArray[np.void] = np.empty(max(1024, min(size, _TABLE_BYTES // kept.itemsize)), kept)
         self._slots, self._used = np.full(size, -1, np.int64), 0
 
     def weights(self, words: IndexArray, columns: slice, *, exact: bool = False) -> Float64Array:
@@ -112,8 +93,6 @@ class Inverse:
             result[at] = self._exactly(words[at : at + 1], uniforms[at])
         return result
 
-    # First step: the block ----------------------------------------------------------------------------------
-
     def _fill(self, words: IndexArray, threads: int) -> None:
         """Make sure that every one of ``words``, at most as many as the table is long, has a slot."""
         missing = words[self._slots[words] < 0]
@@ -136,8 +115,6 @@ class Inverse:
         result = np.zeros(len(words), self._table.dtype)
         result["order"], result["sums"], result["doubtful"] = _ascending(cells, self._doubt)
         return result
-
-    # Second step: the word of the block ---------------------------------------------------------------------
 
     def _within(
         self, words: IndexArray, blocks: IndexArray, uniforms: Float64Array
@@ -166,8 +143,6 @@ class Inverse:
         place, doubtful = _locate(sums, everyone, uniforms, self._doubt)
         return blocks * _BLOCK + order[everyone, place], doubtful | unordered
 
-    # What decides where the bounds do not ----------------------------------------------------------------------
-
     def _exactly(self, word: IndexArray, uniforms: Float64Array) -> int:
         """One draw with weights by differences: the definition that the fast way agrees with."""
         row = self._first_step(word, exact=True)
@@ -181,10 +156,7 @@ class Inverse:
 
 
 def _ascending(cells: Float64Array, doubt: float) -> tuple[NDArray[np.int16], Float64Array, NDArray[np.bool_]]:
-    """Cells of each row in ascending classes of a factor of two, stable within a class, and cumulated.
-
-    The third result marks rows where an error of ``doubt`` could move a cell to another class.
-    """
+    """Cells of each row in ascending classes of a factor of two, cumulated; where ``doubt`` could move one to another class."""
     mantissas, classes = np.frexp(cells * _OFFSET)
     classes[cells == 0] = -2000
     order = np.argsort(classes.astype(np.int16), axis=1, kind="stable").astype(np.int16)

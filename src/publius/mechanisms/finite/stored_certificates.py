@@ -1,8 +1,4 @@
-"""Certificates kept beside the embeddings, so that a large vocabulary is certified once.
-
-A file is named by the SHA-256 of everything that the certificate depends on. Whatever is too large, has another form or
-a worst pair that does not agree is as good as absent; where the folder cannot be written nothing is kept.
-"""
+"""Certificates kept beside the embeddings, in a file named by the SHA-256 of everything that they depend on."""
 
 from __future__ import annotations
 
@@ -33,7 +29,10 @@ def cache_path(facts: Mapping[str, Any]) -> Path:
 def stored(
     facts: Mapping[str, Any], kind: type[_Kept], check: Callable[[_Kept], bool], make: Callable[[], _Kept]
 ) -> _Kept:
-    """What is stored for ``facts`` if it is of the ``kind`` and passes ``check``, else what is made, and then stored."""
+    """What is stored for ``facts`` if it is of the ``kind`` and passes ``check``, else what is made, and then stored if it can.
+
+    Whatever is too large or has another form is as good as absent.
+    """
     path = cache_path(facts)
     with contextlib.suppress(PubliusError, OSError, ValueError, RecursionError):
         if path.is_file():

@@ -14,24 +14,17 @@ from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.ground import is_line
 from publius.distances.metrics import AbstractMetric, Euclidean, is_own
 from publius.embeddings.embeddings import Embeddings
-from publius.mechanisms.finite.certificate import exact
-from publius.mechanisms.finite.certificate.distances import VocabularyDistances
-from publius.mechanisms.finite.certificate.line import Line
+from publius.mechanisms.finite import certificate
 from publius.mechanisms.finite.stored_certificates import stored
+from publius.mechanisms.finite.sweep import VocabularyDistances
 
-STORED_FROM_WORDS: Final = 2000
-"""Smaller vocabularies are certified at once."""
+STORED_FROM_WORDS: Final = 2000  # smaller vocabularies are certified at once
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """Distinct rows of an array of V vectors.
-
-    Attributes:
-        first: the lowest word at each point, ascending, shape (P,).
-        of_word: the point of each word, shape (V,).
-    """
+    """Distinct rows of V vectors: the lowest word at each point, ascending, shape (P,); the point of each word, shape (V,)."""
 
     first: IndexArray
     of_word: IndexArray
@@ -44,7 +37,7 @@ class DistinctRows:
         of_word = np.array([places.setdefault(row.tobytes(), len(places)) for block in blocks for row in block])
         return cls(np.unique(of_word, return_index=True)[1], of_word)
 
-    def representatives(self, words: IndexArray) -> IndexArray:
+    def representatives(self, words: IndexArray | slice) -> IndexArray:
         """For each word the lowest word with the same vector."""
         return self.first[self.of_word[words]]
 
@@ -65,14 +58,9 @@ def uniform(embeddings: Embeddings) -> Float64Array:
 @final
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """K(x){w} proportional to weight_w exp(-min(s delta(x, w), tau)).
+    """K(x){w} proportional to weight_w exp(-min(s delta(x, w), tau)): ``metric`` is d, ``truncation`` tau.
 
-    Attributes:
-        embeddings: the public vocabulary, with vectors of shape (V, n).
-        metric: d, in which the guarantee is stated.
-        weights: positive, sum 1, shape (V,): all equal, but for tight constraints.
-        inner: vectors whose Euclidean distance is delta, shape (V, m); None where delta is d.
-        truncation: tau.
+    ``weights`` are positive with sum 1; delta is the Euclidean distance of ``inner``, shape (V, m), or d itself.
     """
 
     embeddings: Embeddings
@@ -91,57 +79,54 @@ class Shape:
         return DistinctRows.of(self.embeddings.vectors)
 
     @cached_property
-    def words(self) -> exact.Law:
+    def words(self) -> certificate.Law:
         """The mechanism on the words."""
         return self._law(slice(None), self.weights)
 
     @cached_property
-    def law(self) -> exact.Law:
+    def law(self) -> certificate.Law:
         """The mechanism on the distinct points."""
         first = self.points.first
         every_word = len(first) == self.embeddings.size
         return self.words if every_word else self._law(first, self.points.summed(self.weights))
 
-    def _law(self, places: IndexArray | slice, weights: Float64Array) -> exact.Law:
+    def _law(self, places: IndexArray | slice, weights: Float64Array) -> certificate.Law:
         inner = None if self.inner is None else VocabularyDistances(self.inner[places], Euclidean())
         outer = VocabularyDistances(self.embeddings.vectors[places], self.metric)
-        return exact.Law(outer, weights, inner, self.truncation)
+        return certificate.Law(outer, weights, inner, self.truncation)
 
     @cached_property
-    def line(self) -> Line | None:
+    def line(self) -> certificate.Line | None:
         """The fast exact path of one-dimensional vectors, where it applies."""
         plain = self.inner is None and self.truncation == math.inf
         if not plain or not is_line(self.metric, self.embeddings.dimension):
             return None
         values = np.asarray(self.embeddings.vectors[self.points.first, 0], np.float64)
-        return Line(values, self.points.summed(self.weights))
+        return certificate.Line(values, self.points.summed(self.weights))
 
-    def certified(self, asked: Literal["epsilon", "scale"], at: float) -> exact.Constant:
-        """The constant at a scale, or of the largest scale found whose constant is at most epsilon; its pair as words.
+    def certified(self, asked: Literal["epsilon", "scale"], at: float) -> certificate.Constant:
+        """The constant at a scale, or of the largest scale found whose constant is at most epsilon; its pair as words."""
 
-        That of a large vocabulary is kept beside the embeddings.
-        """
-
-        def made() -> exact.Constant:
+        def made() -> certificate.Constant:
             if self.line is not None:
                 found = self.line.calibrate(at) if asked == "epsilon" else self.line.certify(at)
             else:
-                found = exact.calibrate(self.law, at) if asked == "epsilon" else exact.certify(self.law, at)
+                found = certificate.calibrate(self.law, at) if asked == "epsilon" else certificate.certify(self.law, at)
             first, second = self.points.first[[*found.worst]].tolist()
             return replace(found, worst=(first, second))
 
         if self.line is not None or self.embeddings.size < STORED_FROM_WORDS or is_own(self.metric):
             return made()
-        return stored({**self.facts(), asked: repr(at)}, exact.Constant, self._holds, made)
+        return stored({**self.facts(), asked: repr(at)}, certificate.Constant, self._holds, made)
 
-    def _holds(self, constant: exact.Constant) -> bool:
+    def _holds(self, constant: certificate.Constant) -> bool:
         """Whether a stored constant agrees with the ratio of its worst pair, computed again."""
         if not all(0 <= word < self.embeddings.size for word in constant.worst):
             return False
         if not min(constant.epsilon, constant.scale, constant.smallest_distance) > 0:
             return False
         first, second = self.points.of_word[[*constant.worst]].tolist()
-        return bool(first != second and exact.same(self.law, replace(constant, worst=(first, second))))
+        return bool(first != second and certificate.same(self.law, replace(constant, worst=(first, second))))
 
     def facts(self) -> dict[str, Any]:
         """What a certificate depends on, for the key of a stored one."""

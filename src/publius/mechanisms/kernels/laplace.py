@@ -6,14 +6,11 @@ from functools import cached_property
 from typing import Any, ClassVar, final
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.distances.metrics import AbstractMetric
-from publius.embeddings.embeddings import Embeddings
 from publius.embeddings.nearest import NearestWords
 from publius.mechanisms.kernel import Kernel
 from publius.noise.laplace import AbstractNoise, noise_for
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
-from publius.settings import EUCLIDEAN
 
 
 class NoisyWords(Kernel):
@@ -21,11 +18,7 @@ class NoisyWords(Kernel):
 
     searcher: ClassVar[Any] = NearestWords
 
-    def __init__(
-        self, embeddings: Embeddings, *, epsilon: float, metric: str | AbstractMetric = EUCLIDEAN, **parameters: Any
-    ) -> None:  # fmt: skip
-        """Take the public ``embeddings``, ``epsilon`` per unit of ``metric``, and what `Parameters` declares."""
-        super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
+    def _prepare(self) -> None:
         self._noise, self._delta = self._made_noise()
 
     def _made_noise(self) -> tuple[AbstractNoise, float]:

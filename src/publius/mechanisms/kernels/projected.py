@@ -15,9 +15,9 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
 from publius.errors import DataError, UsageError
+from publius.mechanisms.finite import sweep
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.finite.certificate import sweep
-from publius.mechanisms.finite.certificate.exact import Constant, Law
+from publius.mechanisms.finite.certificate import Constant, Law
 from publius.mechanisms.finite.stored_certificates import stored
 from publius.mechanisms.finite.word_weights import DistinctRows, Shape, uniform
 from publius.mechanisms.kernels.laplace import NoisyWords

@@ -18,11 +18,11 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.errors import PolicyError
 from publius.files.progress import stage
+from publius.mechanisms.finite import sweep
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.finite.certificate import sweep
-from publius.mechanisms.finite.certificate.distances import VocabularyDistances
-from publius.mechanisms.finite.certificate.exact import Constant
+from publius.mechanisms.finite.certificate import Constant
 from publius.mechanisms.finite.stored_certificates import stored
+from publius.mechanisms.finite.sweep import VocabularyDistances
 from publius.mechanisms.finite.word_weights import Shape
 
 _MARGIN = 5e-4  # share of epsilon kept for what conjugate gradients leave of the normalizing constants

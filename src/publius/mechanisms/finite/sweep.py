@@ -1,29 +1,78 @@
-"""Passes over all pairs of points, tile by tile, so that no P x P matrix is ever held.
+"""Distances between the words of a vocabulary, and passes over all pairs of them that never hold a P x P matrix.
 
-Distances are symmetric, so only tiles on and above the diagonal are made; each thread works on rows of tiles of
-its own, with one BLAS thread, and partial results are added in a fixed order.
+Distances are symmetric, so only tiles on and above the diagonal are made; each thread works on rows of tiles of its own,
+with one BLAS thread, and partial results are added in a fixed order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from publius.arrays import Float64Array, IndexArray
+from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.distances.ground import CLOSE, by_product, widened
+from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
 from publius.errors import PolicyError
 from publius.files.progress import advance
-from publius.mechanisms.finite.certificate.distances import VocabularyDistances
 from publius.mechanisms.threads import in_threads
 
-_Result = TypeVar("_Result")
+UNIT = 2.0**-53
+# For a few dimensions differences cost no more than a product, and there cancellation is common.
+_FEW_DIMENSIONS = 8
+_BLOCK = 256  # rows that are worked on together: they fit the cache
 _ROWS = 128
 _COLUMNS = 1024
 _KEPT = 64  # steepest pairs handed on
 _WINDOW = 1e-3  # of the largest slope: pairs further below it are not of interest
+
+Indices = IndexArray | slice
+_Result = TypeVar("_Result")
+
+
+@final
+class VocabularyDistances:
+    """A pseudometric on ``size`` points: ``exact`` by differences, which decides, ``fast`` within `relative_error` of it."""
+
+    def __init__(self, vectors: FloatArray, metric: AbstractMetric) -> None:
+        self.size, n = vectors.shape
+        self._metric, self._wide = metric, widened(vectors)
+        self._vectors = self._wide[:, :-2]
+        self._product = isinstance(metric, Euclidean) and n > _FEW_DIMENSIONS
+        self.exact_error = (n + 4) * UNIT  # of `exact`, relative to the true distance
+        self.relative_error = 1.01 * (n + 6) * UNIT / CLOSE if self._product else self.exact_error
+
+    def fast(self, rows: Indices, columns: Indices) -> Float64Array:
+        """Distances from rows to columns, for the Euclidean metric by a product but for the pairs that it would spoil."""
+        return by_product(self._wide[rows], self._wide[columns]) if self._product else self.exact(rows, columns)
+
+    def exact(self, rows: Indices, columns: Indices) -> Float64Array:
+        """The same by differences in float64: an entry depends on its two points only."""
+        return self._metric.pairwise(self._vectors[rows], self._vectors[columns])
+
+    def gain(self, first: int, second: int) -> tuple[Float64Array, Float64Array | float]:
+        """d(second, w) - d(first, w) for every point w, shape (P,), and a bound of what it errs beyond the following.
+
+        For Euclid and Manhattan it errs by at most ``exact_error`` times d(first, second), so that a slope between two
+        nearly equal points is still right: what the two share is never added.
+        """
+        vectors, x, y = self._vectors, self._vectors[first], self._vectors[second]
+        if isinstance(self._metric, Manhattan):  # in each coordinate w lies beside both or between the two
+            low, high = np.minimum(x, y), np.maximum(x, y)
+            between = np.clip(vectors, low, high)
+            return ((high - between - (between - low)) * np.where(y >= x, 1.0, -1.0)).sum(axis=1), 0.0
+        near, far = self.exact(np.array([first, second]), slice(None))
+        total = near + far
+        if not isinstance(self._metric, Euclidean):
+            return far - near, self.exact_error * total  # a metric known by its values only
+        product = np.empty(self.size)  # (y - x).(y + x - 2w), over the sum of the two distances
+        for start in range(0, self.size, _BLOCK):
+            block = vectors[start : start + _BLOCK]
+            np.einsum("ij,j->i", (x - block) + (y - block), y - x, out=product[start : start + _BLOCK])
+        return np.divide(product, total, out=np.zeros_like(product), where=total > 0), 0.0
 
 
 def _tile_rows(work: Callable[[slice, list[slice]], _Result], size: int) -> Iterator[_Result]:
@@ -44,11 +93,9 @@ def weighted_sums(
     distances: VocabularyDistances, scale: float, weights: Float64Array, *, cap: float = np.inf,
     nearest: Float64Array | None = None,
 ) -> Float64Array:  # fmt: skip
-    """Sum over w of weights_w exp(-scale min(d(x, w), cap)) for every point x; shape (P,) or (P, m) as ``weights``.
+    """Sum over w of weights_w exp(-scale min(d(x, w), cap)) for every point x; ``nearest`` takes how far the next point is.
 
-    With positive weights this is the normalizing constant Z(x): no logarithm of sums is needed for safety,
-    because the term of w = x is weights_x itself, and a term that underflows beside it is below 1e-300 of it.
-    ``nearest``, shape (P,), takes how far the nearest other point is.
+    No logarithm of sums is needed: a term that underflows is below 1e-300 of weights_x itself, the term of w = x.
     """
 
     def tile_row(rows: slice, panels: list[slice]) -> tuple[int, Float64Array, Float64Array]:
@@ -79,14 +126,7 @@ def weighted_sums(
 
 
 class Slopes(NamedTuple):
-    """The result of a pass over the pairs.
-
-    Attributes:
-        pairs: pairs (x, x') of points, steepest first, shape (k, 2).
-        bounds: upper bounds of their slopes, shape (k,).
-        others: an upper bound of the slopes of all other pairs.
-        smallest_distance: the smallest outer distance of two points.
-    """
+    """Pairs of points, steepest first, shape (k, 2), upper bounds of their slopes, and one of those of all ``others``."""
 
     pairs: IndexArray
     bounds: Float64Array
@@ -108,8 +148,8 @@ def steepest_pairs(
 ) -> Slopes:  # fmt: skip
     """The unordered pairs of points with the largest bound by ``slope``; ``inner`` None where it is ``outer``.
 
-    Points are gone through in ``order``, and the pairs that are not ``needed`` are passed over: the more of them, the
-    steeper the pairs of ``promising`` points are, which are looked at first.
+    Points are gone through in ``order``, and pairs that are not ``needed`` are passed over: the more, the steeper those of
+    ``promising`` points are, which come first.
     """
     order = np.arange(outer.size) if order is None else order
     best = [0.0]  # shared by the threads and only ever raised: a stale value costs time and nothing else

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, final
 
 import numpy as np
@@ -23,24 +24,20 @@ from numpy.typing import NDArray
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, PolicyError
 from publius.files.progress import stage
-from publius.mechanisms.finite.certificate import sweep
-from publius.mechanisms.finite.certificate.distances import UNIT, VocabularyDistances
+from publius.mechanisms.finite import sweep
+from publius.mechanisms.finite.sweep import UNIT, VocabularyDistances
 
-ONE_POINT = "a vocabulary needs at least two distinct points: with one, every word is the same"
-SMALLEST_WEIGHT_RATIO = 1e-12
+_ONE_POINT = "a vocabulary needs at least two distinct points: with one, every word is the same"
+_SMALLEST_WEIGHT_RATIO = 1e-12
+_AIM = 0.9997
+_ENOUGH = 0.999
+_ROUNDS = 10
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Law:
-    """An exponential mechanism on P distinct points, but for its scale.
-
-    Attributes:
-        outer: d, in which the guarantee is stated.
-        weights: positive, sum 1, shape (P,).
-        inner: delta, or None where it is d.
-        truncation: tau; infinite for none.
-    """
+    """An exponential mechanism on P distinct points, but for its scale; without ``inner`` delta is d, the ``outer``."""
 
     outer: VocabularyDistances
     weights: Float64Array
@@ -49,12 +46,10 @@ class Law:
 
     def __post_init__(self) -> None:
         """Refuse what the proof does not cover: `DataError`."""
-        weights = np.asarray(self.weights, np.float64)
-        if weights.shape != (self.outer.size,) or not np.isfinite(weights).all():
-            raise DataError(f"the weights must be {self.outer.size} finite numbers, one a point")
-        if not weights.min() > 0 or weights.min() < SMALLEST_WEIGHT_RATIO * weights.max():
+        weights = self.weights
+        if not weights.min() > 0 or weights.min() < _SMALLEST_WEIGHT_RATIO * weights.max():
             raise DataError(
-                f"the weights must be positive and the smallest at least {SMALLEST_WEIGHT_RATIO:g} of the largest: "
+                f"the weights must be positive and the smallest at least {_SMALLEST_WEIGHT_RATIO:g} of the largest: "
                 "a word with less is never an output, so raise it or leave it out of the vocabulary"
             )
         object.__setattr__(self, "weights", weights / weights.sum())
@@ -73,14 +68,7 @@ class Law:
 @final
 @dataclass(frozen=True)
 class Constant:
-    """A certified constant.
-
-    Attributes:
-        epsilon: never below the exact constant, above it by rounding only.
-        scale: s.
-        worst: (x, x') points with the largest ratio, attained by the output x.
-        smallest_distance: between two different points.
-    """
+    """A certified constant: ``epsilon`` is never below the exact one, which the output x of ``worst`` (x, x') attains."""
 
     epsilon: float
     scale: float
@@ -103,7 +91,7 @@ def certify(law: Law, scale: float) -> Constant:
 def _certify(law: Law, scale: float, which: str = "") -> tuple[Constant, Pairs]:
     """The constant, and the steepest pairs by differences."""
     if law.outer.size < 2:
-        raise DataError(ONE_POINT)
+        raise DataError(_ONE_POINT)
     nearest = np.empty(law.outer.size)
     with stage(f"Certifying the mechanism{which}: sums over all words"):
         normalizers = sweep.weighted_sums(
@@ -183,14 +171,11 @@ class Pairs:
         self._far = [float(law.outer.exact(np.array([x]), np.array([y]))[0, 0]) for x, y in self._pairs]
 
     def pair(self, place: int) -> tuple[int, int]:
-        """The ordered pair at ``place``."""
+        """The ordered pair at a place."""
         return int(self._pairs[place, 0]), int(self._pairs[place, 1])
 
     def slopes(self, scale: float) -> Float64Array:
-        """ln( K(x){x} / K(x'){x} ) / d(x, x') of each pair, shape (k,), in the steeper direction.
-
-        Never too small by more than `certify` adds: what the gains may err beyond that is added here.
-        """
+        """ln(K(x){x} / K(x'){x}) / d(x, x') of each pair in the steeper direction; `certify` adds what it may be too small."""
         return np.array([self._slope(place, scale) for place in range(len(self._pairs))])
 
     def _slope(self, place: int, scale: float) -> float:
@@ -211,11 +196,6 @@ class Pairs:
         else:  # below 0: the other direction is the steeper one after all
             change = math.log(float((law.weights * np.exp(-far)).sum()) / normalizer)
         return (spread + abs(change) + float(kernel @ doubts) / normalizer) / self._far[place]
-
-
-_AIM = 0.9997
-_ENOUGH = 0.999
-_ROUNDS = 10
 
 
 def calibrate(law: Law, epsilon: float) -> Constant:
@@ -254,3 +234,55 @@ def solve(slope: Callable[[float], float], target: float) -> float:
     if slope(high) < target:
         return high
     return float(brentq(lambda s: slope(s) - target, low, high, xtol=1e-12 * target, rtol=1e-10))
+
+
+@final
+class Line:
+    """One dimension, without truncation or a second metric: exact in linear time (docs/theory.md section 7).
+
+    On a line distances add up, so the largest slope over all pairs is that over neighbours, and normalizing constants come
+    from two recurrences. Sorted distinct values v_0 < ... < v_{P-1}, gaps h_i = v_{i+1} - v_i, decays e_i = exp(-s h_i):
+        L_0 = w_0,  L_i = w_i + e_{i-1} L_{i-1}          (what lies at v_i and to its left)
+        R_{P-1} = w_{P-1},  R_i = w_i + e_i R_{i+1}      (at v_i and to its right)
+        Z_i = L_i + e_i R_{i+1},   Z_{i+1} - Z_i = (1 - e_i) (R_{i+1} - L_i)
+    The last line has no cancellation that matters however small the gap.
+    """
+
+    def __init__(self, values: Float64Array, weights: Float64Array) -> None:
+        if len(values) < 2:
+            raise DataError(_ONE_POINT)
+        self._order = np.argsort(values, kind="stable")
+        self._gaps, self._weights = np.diff(values[self._order]), weights[self._order]
+        self.rounding = (16 + 4 * len(values)) * UNIT  # a share of the scale, added by `certify`
+
+    def certify(self, scale: float) -> Constant:
+        """As `exact.certify`, from the P - 1 neighbouring pairs."""
+        decays = np.exp(-scale * self._gaps)
+        left = _running(self._weights, decays)
+        right = _running(self._weights[::-1], decays[::-1])[::-1]
+        rise = -np.expm1(-scale * self._gaps) * (right[1:] - left[:-1])
+        slopes = np.log1p(rise / (left[:-1] + decays * right[1:])) / self._gaps
+        place = int(np.abs(slopes).argmax())
+        first, second = self._order[place : place + 2].tolist()
+        worst = (first, second) if slopes[place] >= 0 else (second, first)
+        # Each step of the recurrences errs by a few units; no cancellation follows.
+        largest = scale + abs(float(slopes[place])) + self.rounding * scale
+        return Constant(math.nextafter(largest, math.inf), scale, worst, float(self._gaps.min()))
+
+    def calibrate(self, epsilon: float) -> Constant:
+        """As `exact.calibrate`, to 1e-9: a pass costs next to nothing."""
+        scale = solve(lambda s: self.certify(s).epsilon, (1 - 1e-9) * epsilon)
+        found = self.certify(scale)
+        return found if found.epsilon <= epsilon else self.certify(scale * (1 - 1e-8))
+
+    def tight_weights(self, epsilon: float) -> Float64Array:
+        """Tight weights: a_i = (tanh(epsilon h_{i-1} / 2) + tanh(epsilon h_i / 2)) / 2, 1 for the missing one at an end."""
+        sides = np.concatenate([[1.0], np.tanh(epsilon * self._gaps / 2), [1.0]])
+        weights = np.empty(len(self._order))
+        weights[self._order] = (sides[:-1] + sides[1:]) / 2
+        return weights
+
+
+def _running(weights: Float64Array, decays: Float64Array) -> Float64Array:
+    steps = zip(weights[1:].tolist(), decays.tolist(), strict=True)
+    return np.array([*accumulate(steps, lambda total, step: step[0] + step[1] * total, initial=float(weights[0]))])
