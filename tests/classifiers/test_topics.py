@@ -9,7 +9,7 @@ import pytest
 
 from public_posts import alone_and_beside, posts
 from publius.classifiers import load_classifier, stored_classifiers
-from publius.classifiers.store import remove, store
+from publius.classifiers.store import SHELF, store
 from publius.classifiers.topics import TopicClassifier, folds_of, groups_of, measured
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
@@ -87,7 +87,7 @@ def test_the_store(topics):
     assert load_classifier("made").sha256 == topics.sha256
     with pytest.raises(UsageError, match="is stored"):
         store(topics)
-    remove("made")
+    SHELF.remove("made")
     assert stored_classifiers() == []
     with pytest.raises(UsageError, match="no classifier is called"):
         load_classifier("made")

@@ -178,7 +178,7 @@ def load_classifier(name: AnyPath) -> Classifier:
 
         return Python(str(name))
     if isinstance(name, str) and is_stored(name):
-        return read_folder(_SHELF.folder(name), own=True)
+        return read_folder(SHELF.folder(name), own=True)
     if name == "subjects":
         from publius.classifiers.subjects import Subjects
 
@@ -198,8 +198,8 @@ def load_classifier(name: AnyPath) -> Classifier:
     )
 
 
-_SHELF: Final = Shelf("classifiers", ("subjects",), META)
-is_stored, stored_classifiers, free_name, remove = _SHELF.holds, _SHELF.names, _SHELF.new, _SHELF.remove
+SHELF: Final = Shelf("classifiers", ("subjects",), META)
+is_stored, stored_classifiers, free_name = SHELF.holds, SHELF.names, SHELF.new
 
 
 def store(classifier: StoredClassifier) -> Path:

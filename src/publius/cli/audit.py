@@ -13,8 +13,6 @@ from publius.errors import UsageError
 if TYPE_CHECKING:
     from publius.audit.case import Finding
 
-FAILED = 70
-
 
 def audit(
     *,
@@ -31,18 +29,20 @@ def audit(
 
     Without options: known answers, laws of every mechanism; exit 70 if a check fails. A refuted target: exit 1.
     """
+    from publius.audit.case import Case
+    from publius.audit.case import replay as tried_again
     from publius.noise.randomness import entropy
 
-    chosen = int.from_bytes(entropy(4), "little") if seed is None else seed
-    if target is None and claim is None and replay is None:
-        return _installation(mechanism, chosen, json=json)
+    seed = int.from_bytes(entropy(4), "little") if seed is None else seed
     if target is None:
-        raise UsageError("--claim and --replay need --target, the mechanism that is tried")
-    if replay is not None and claim is None:
-        return _said(console.watched(_replayed, target, replay), target, replay, json=json)
+        if claim is not None or replay is not None:
+            raise UsageError("--claim and --replay need --target, the mechanism that is tried")
+        return _installation(mechanism, seed, json=json)
+    if claim is None and replay is not None:
+        return _said(console.watched(tried_again, Case.read(replay), target), target, replay, json=json)
     if claim is None or replay is not None:
         raise UsageError("--target needs --claim FILE.toml, or --replay CASE")
-    found, place = console.watched(_judged, target, claim, draws, chosen), output or Path("case.json")
+    found, place = console.watched(_judged, target, claim, draws, seed), output or Path("case.json")
     if found.case is not None:
         found.case.write(place)
     return _said(found, target, place, json=json)
@@ -71,13 +71,7 @@ def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
         Table(("check", "", "found"), [(row.name, "ok" if row.passed else "FAILED", row.found) for row in rows]), said,
         json=json,
     )  # fmt: skip
-    return 0 if passed else FAILED
-
-
-def _replayed(target: str, case: Path) -> Finding:
-    from publius.audit.case import Case, replay
-
-    return replay(Case.read(case), target)
+    return 0 if passed else 70
 
 
 def _judged(target: str, claim: Path, draws: int, seed: int) -> Finding:
@@ -92,10 +86,11 @@ def _judged(target: str, claim: Path, draws: int, seed: int) -> Finding:
 
 def _said(found: Finding, target: str, place: Path, *, json: bool) -> int:
     """What is found of a target; a case that refutes it lies at ``place``."""
+    from msgspec.structs import asdict
+
     from publius.audit import said
     from publius.audit.case import KINDS
 
-    keys = ("verdict", "confidence", "lower_bound", "claimed", "draws", "refused", "scope")
     rests = f"confidence {found.confidence:g}, {found.draws:,} draws"
     if found.case is not None:
         tried_with, seen = said.counterexample(found.case)
@@ -106,9 +101,8 @@ def _said(found: Finding, target: str, place: Path, *, json: bool) -> int:
     else:
         claimed = "nothing" if found.claimed is None else f"{found.claimed:.6g}"
         told = f"{found.verdict}: ln of the ratio is at least {found.lower_bound:.6g}, claimed {claimed}; {rests}"
-    case = str(place) if found.case is not None else None
     console.answer(
-        {**{key: getattr(found, key) for key in keys}, "case": case}, told,
+        asdict(found) | {"case": str(place) if found.case is not None else None}, told,
         Note(f"{found.refused:,} inputs gave no output: nothing is said of them.") if found.refused else None,
         Note(f"Exact for {found.scope}; nothing is said of other inputs.") if found.scope else None, json=json,
     )  # fmt: skip

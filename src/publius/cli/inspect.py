@@ -43,9 +43,7 @@ def inspect(
         console.say(next((each.text for each in open_corpus(files, reading) if each.row + 1 == document), ""))
         return
     groups = {field.name: field.declares for field in Groups.of(by).fields}
-    found = console.watched(
-        looked_at, files, reading, author_field=people.author_field, no_author=people.no_author, by=groups
-    )
+    found = console.watched(looked_at, files, reading, by=groups, **vars(people))
     without = f", {found.without_text:,} without text" if found.without_text else ""
     facts = [
         ("documents", f"{found.documents:,}{without}"), ("columns", ", ".join(found.columns)),
@@ -66,8 +64,7 @@ def _against(files: str | list[str], reading: Reading, people: People, folder: s
     released = read_release(folder)
     texts: dict[str | None, str] = {}
     if getattr(released.manifest, "ids", False):
-        told = {"author_field": people.author_field, "no_author": people.no_author}
-        corpus = open_corpus(files, reading, id_field="id", **told)  # type: ignore[arg-type]
+        corpus = open_corpus(files, reading, id_field="id", **vars(people))
         texts = {each.id: each.text for each in islice(corpus, _ROWS)}
     rows = (row for row in released.rows() if not texts or row.get("id") in texts)
     return {

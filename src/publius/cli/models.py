@@ -59,10 +59,11 @@ def train(
     from publius.text.author_names import author_key
     from publius.text.list_rule import read_words
 
-    if kind != "clusters" and sum(each is not None for each in (label, like, labels)) != 1:
-        raise UsageError("what is learned? Name the column with --label, or a classifier with --like or --labels A,B.")
-    if kind == "clusters" and (label or like or labels):
-        raise UsageError("clusters need no labels: leave --label, --like and --labels out.")
+    if sum(each is not None for each in (label, like, labels)) != (kind != "clusters"):
+        raise UsageError(
+            "clusters need no labels: leave --label, --like and --labels out." if kind == "clusters"
+            else "what is learned? Name the column with --label, or a classifier with --like or --labels A,B."
+        )  # fmt: skip
     files = files_of(file, more, labels)
     teacher = answering(like, labels, "packaged") if like or labels else None
     folder = new_stored_folder(name) if kind == "metric" else free_name(name)
@@ -238,17 +239,10 @@ def show(
 @app.command
 def remove(name: Annotated[str, Help("Its name.")]) -> None:
     """Remove a stored classifier or stored word vectors."""
-    import shutil
+    from publius.classifiers.store import SHELF
+    from publius.embeddings.catalogue import SHELF as VECTORS
 
-    from publius.classifiers import store
-    from publius.embeddings.catalogue import is_stored, stored_folder
-    from publius.files import os_errors
-
-    if not store.is_stored(name) and is_stored(name):
-        with os_errors("remove", stored_folder(name)):
-            shutil.rmtree(stored_folder(name))
-    else:
-        store.remove(name)
+    (VECTORS if VECTORS.holds(name) and not SHELF.holds(name) else SHELF).remove(name)
     console.say(f"Removed {name}.")
 
 

@@ -45,26 +45,22 @@ def start(
     target = check_new_folder(output)
     say = console.note if json else console.say
     given: dict[str, Any] = {**vars(asked), "text_field": reading.text_field}
+    before: dict[str, Any] = {} if answers is None else vars(Answers.load(answers))
     if demo:
         kind = asked.release or "summary"
         say(_DEMOS[kind])
-        made = _demo(kind, target)
-        given.update({name: value for name, value in made.items() if given.get(name) is None})
-        file, target, yes = str(target / "texts.jsonl"), target / "result", True
-    if answers is not None:
-        before = Answers.load(answers)
-        file = file or before.file
-        given = {name: getattr(before, name) if value is None else value for name, value in given.items()}
+        file, before = None, before | _demo(kind, target)
+        target, yes = target / "result", True
+    given = {name: before.get(name) if value is None else value for name, value in given.items()}
+    file = file or before.get("file")
     if file is None:
         raise UsageError("which texts? publius start FILE --output DIR, or publius start --demo --output DIR")
     known = Answers(file=file, **given)
     columns, likely = steps.look(known, reading)
-    ask = None if yes or not sys.stdin.isatty() else _ask
-    complete = questions.filled(known, columns, ask, likely)
+    complete = questions.filled(known, columns, None if yes or not sys.stdin.isatty() else _ask, likely)
     make_parents(target.parent)
-    made_here = console.watched(steps.run, complete, target, say, reading)
-    places = {name: None if place is None else str(place) for name, place in vars(made_here).items()}
-    console.answer(places, json=json)
+    made = console.watched(steps.run, complete, target, say, reading)
+    console.answer({name: place and str(place) for name, place in vars(made).items()}, json=json)
 
 
 def _ask(question: Question) -> str:
@@ -92,18 +88,17 @@ def _ask(question: Question) -> str:
         return value
 
 
-def _demo(kind: str, output: Path) -> dict[str, str | float | None]:
+def _demo(kind: str, output: Path) -> dict[str, str | float]:
     """The texts of a demo in a new folder, and its answers."""
     from publius.files.writing import make_parents
     from publius.start import samples
     from publius.start.steps import write_rows
 
     make_parents(output)
+    known = {"release": kind, "file": str(output / "texts.jsonl"), "author_field": "author"}
     if kind == "summary":
         write_rows(output / "texts.jsonl", samples.made_answers())
-        by = f"district={','.join(samples.DISTRICTS)}"
-        return {"release": kind, "author_field": "author", "by": by, "epsilon": 1.0}
-    private, public = samples.split_books()
-    write_rows(output / "texts.jsonl", private)
-    write_rows(output / "public.jsonl", public)
-    return {"release": kind, "public": str(output / "public.jsonl"), "label_field": "topic", "author_field": "author"}
+        return {**known, "by": f"district={','.join(samples.DISTRICTS)}", "epsilon": 1.0}
+    for name, rows in zip(("texts", "public"), samples.split_books(), strict=True):
+        write_rows(output / f"{name}.jsonl", rows)
+    return {**known, "public": str(output / "public.jsonl"), "label_field": "topic"}

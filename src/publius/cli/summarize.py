@@ -72,8 +72,8 @@ def summarize(
     from publius.summaries.run import summarize_corpus
 
     corpus = open_corpus(
-        files_of(file, more, by[-1] if by else None), reading, author_field=people.author_field, no_author=people.no_author,
-        fields=[field.name for field in summary.groups.fields],
+        files_of(file, more, by[-1] if by else None), reading, fields=[field.name for field in summary.groups.fields],
+        **vars(people),
     )  # fmt: skip
     check_authors(corpus)
     counts = summary.classifier or summary.subjects

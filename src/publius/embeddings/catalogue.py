@@ -102,9 +102,9 @@ class Shelf:
             shutil.rmtree(self.folder(name))
 
 
-_SHELF: Final = Shelf("embeddings", tuple(PACKAGED))
-store_root, stored_folder, is_stored = _SHELF.root, _SHELF.folder, _SHELF.holds
-stored_names, new_stored_folder = _SHELF.names, _SHELF.new
+SHELF: Final = Shelf("embeddings", tuple(PACKAGED))
+store_root, stored_folder, is_stored = SHELF.root, SHELF.folder, SHELF.holds
+stored_names, new_stored_folder = SHELF.names, SHELF.new
 
 
 def owned_store(entry: AnyPath) -> bool:
