@@ -47,7 +47,6 @@ def test_a_plain_file_has_no_notes(table):
         20, 0, ("author", "text"), "text",
     )  # fmt: skip
     assert (found.encoding, found.languages, found.notes) == ("utf-8", {"en": 20}, ())
-    assert json.loads(json.dumps(found.record()))["documents"] == 20
 
 
 def test_authors_that_look_like_nobody(table):

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import publius
-from publius.documents.arrow import documents_in
+from publius.documents.arrow import as_arrow, documents_in
+from publius.documents.document import Plan
 
 pyarrow = pytest.importorskip("pyarrow")
 
@@ -63,7 +64,7 @@ def answers():
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_table_goes_in_as_it_is(tool):
-    found = documents_in(tool(), id_field="key", author_field="who", fields=["day", "score"])
+    found = documents_in(as_arrow(tool()), Plan("text", id="key", author="who", fields=("day", "score")))
     assert [each.id for each in found] == DATA["key"]
     assert [each.text for each in found] == ["open", "closed", "", "open"]
     assert [each.author for each in found] == DATA["who"]

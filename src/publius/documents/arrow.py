@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, final
 
-from publius.documents.columns import check_columns, picked, text_column
 from publius.documents.document import Document, Plan, decoded, text_of
-from publius.documents.tables import Table
+from publius.documents.tables import Table, picked
 from publius.errors import DataError, UsageError, extra
-from publius.settings import Reading
 
 _AT_ONCE: Final = 1000  # rows
 
@@ -82,11 +80,9 @@ def _records(table: Any) -> Iterator[dict[str, Any]]:
 
 def values_of(column: Any) -> list[Any]:
     """A column's values; one that Python cannot hold as its text, or None: no value stops the others (rule 5)."""
-    try:
-        found: list[Any] = column.to_pylist()
-    except (ValueError, OverflowError):
-        found = [_value(each) for each in column]
-    return found
+    with contextlib.suppress(ValueError, OverflowError):
+        return list(column.to_pylist())
+    return [_value(each) for each in column]
 
 
 def _value(scalar: Any) -> Any:
@@ -101,20 +97,9 @@ def _value(scalar: Any) -> Any:
     return None
 
 
-def documents_in(
-    table: Any, reading: Reading = Reading(), *, id_field: str | None = None, author_field: str | None = None,
-    fields: Sequence[str] = (),
-) -> list[Document]:  # fmt: skip
-    """The documents of anything with the Arrow interface: a frame of pandas, polars, DuckDB, a data set.
-
-    `UsageError` for another thing, `DataError` where it lacks a column.
-    """
-    found = as_arrow(table)
-    columns = tuple(map(str, found.column_names))
-    own, text = author_field == "id", text_column(columns, reading.text_field, lambda: None)
-    check_columns(columns, (id_field, None if own else author_field, *fields))
-    plan = Plan(text, id_field, author_field, (*fields,), reading.raw, reading.keep_quotes, own)
-    return [plan.document(row, values) for row, values in enumerate(picked(_records(found), plan.names()))]
+def documents_in(table: Any, plan: Plan) -> list[Document]:
+    """The documents of an Arrow table that has the columns of the plan."""
+    return [plan.document(row, values) for row, values in enumerate(picked(_records(table), plan.names()))]
 
 
 def as_arrow(table: Any, texts: Sequence[str | None] = ()) -> Any:

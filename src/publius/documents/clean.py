@@ -59,22 +59,12 @@ def unescaped(text: str) -> str:
     return html.unescape(_LONG_NUMBER.sub("\ufffd", text))
 
 
-def clean(text: str, *, keep_quotes: bool = False) -> str:
-    r"""``text`` without what its author did not write: mark-up, soft hyphens, cut words, placeholders, others' words.
-
-    Tags of HTML go where there are some, and entities become characters; Unicode is brought into NFKC (ligatures, full
-    width); soft hyphens and null characters go; words cut at the end of a line are joined; placeholders of an earlier
-    anonymisation go. So does what it quotes unless ``keep_quotes``: lines of mail (``> ``) and all below the head of
-    an older mail, ``<blockquote>``, ``[quote]``, ``{quote}``.
+def clean(text: str, *, keep_quotes: bool = False) -> tuple[str, bool]:
+    r"""``text`` without what its author did not write, and whether words of others were left out.
 
     >>> clean("The <b>of\ufb01ce</b> was&nbsp;closed.<br>I wai-\nted.")
-    'The office was closed.\nI waited.'
+    ('The office was closed.\nI waited.', False)
     """
-    return cleaned(text, keep_quotes=keep_quotes)[0]
-
-
-def cleaned(text: str, *, keep_quotes: bool = False) -> tuple[str, bool]:
-    """`clean`, and whether words of others were left out."""
     quotes = False
     if "\0" in text:
         text = text.replace("\0", "")

@@ -12,10 +12,10 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.columns import check_columns, has_column, text_column
 from publius.documents.document import UNHEARD, Document, Plan, Tally, said
+from publius.documents.json_rows import Lines
 from publius.documents.sources import Source, tables_of
-from publius.documents.tables import Rows, Table, chunked
+from publius.documents.tables import Table, check_columns, chunked, has_column
 from publius.errors import DataError, os_errors
 from publius.files.reading import file_sha256, value_list
 from publius.settings import Reading
@@ -37,13 +37,10 @@ class Note:
 
 @final
 class Batch(msgspec.Struct):
-    """Documents in order, from number ``first`` on: their values, and the plan by which these become documents.
-
-    The values stand in the corpus's ``table`` of that number, where whoever needs them may read them.
-    """
+    """Documents in order, from number ``first`` on, of the corpus's ``table`` of that number; small, to be sent away."""
 
     first: int
-    rows: Rows
+    rows: list[Sequence[Any]] | Lines
     plan: Plan
     table: int = 0
 
@@ -51,14 +48,9 @@ class Batch(msgspec.Struct):
         return len(self.rows)
 
     def documents(self, tally: Tally = UNHEARD) -> list[Document]:
-        """The documents."""
-        make = self.plan.document
-        return [make(row, values, tally) for row, values in enumerate(self.rows, start=self.first)]
-
-    @property
-    def odd(self) -> Tally:
-        """What was seen when its rows were read the last time, where that was here."""
-        return getattr(self.rows, "odd", None) or Tally()
+        """The documents; what is odd about them and their rows is counted."""
+        make, rows = self.plan.document, self.rows.read(tally) if isinstance(self.rows, Lines) else self.rows
+        return [make(row, values, tally) for row, values in enumerate(rows, start=self.first)]
 
 
 @final
@@ -66,12 +58,11 @@ class Corpus:
     """Documents stored in files; iterate over it, as often as needed. Made by `open_corpus`."""
 
     def __init__(self, source: Source, tables: Sequence[Table], plans: Sequence[Plan]) -> None:
-        """``source`` holds what was read from standard input as long as the corpus lives; a plan for each table."""
-        self.source, self.tables, self.plans = source, tuple(tables), tuple(plans)
+        self.source, self.tables, self.plans = source, tuple(tables), tuple(plans)  # the source holds standard input
         self.counted = 0
         """How many documents there are, 0 as long as nobody has read to their end."""
-        self.tally: Tally | None = None
-        """What was seen in the documents by who read all of them last."""
+        self.tallies: list[Tally] | None = None
+        """What was seen in the documents of each table by who read all of them last."""
         self._met: set[str] = set()
         self._digests: dict[tuple[int, ...], str] = {}
 
@@ -99,23 +90,21 @@ class Corpus:
         needed = [name for name in (author_field, id_field, *beside) if name is not None and name != OWN]
         for table, plan, columns in zip(self.tables, self.plans, _columns_with(needed, self.tables), strict=True):
             own, id = author_field == OWN, None if id_field == OWN and OWN not in columns else id_field
-            check_columns(
-                columns, (None if own else author_field, id, *beside), table.name if len(self.tables) > 1 else ""
-            )
+            of = table.name if len(self.tables) > 1 else ""
+            check_columns(columns, (None if own else author_field, id, *beside), of)
             told = {"id": id, "author": author_field, "own": own, "fields": (*fields,), "nobody": nobody}
             plans.append(msgspec.structs.replace(plan, **told))
         return Corpus(self.source, self.tables, plans)
 
     def __iter__(self) -> Iterator[Document]:
         """The documents in order."""
-        tally = Tally()
+        tallies = [Tally() for _ in self.tables]
         for batch in self.batches(500):
-            yield from batch.documents(tally)
-            self.tables[batch.table].tally += batch.odd
-        self.tally = tally
+            yield from batch.documents(tallies[batch.table])
+        self.tallies = tallies
 
     def batches(self, size: int = 1000) -> Iterator[Batch]:
-        """The documents in order, at most ``size`` at a time and fewer where they are long; small, to be sent away."""
+        """The documents in order, at most ``size`` at a time and fewer where they are long."""
         first = 0
         for number, (table, plan) in enumerate(zip(self.tables, self.plans, strict=True)):
             names, nobody = plan.names(), plan.nobody
@@ -126,18 +115,11 @@ class Corpus:
         self.counted = first
 
     def _somebodys(self, rows: Iterator[Sequence[Any]], nobody: frozenset[str]) -> Iterator[Sequence[Any]]:
-        """The rows whose author is somebody."""
         for row in rows:
             if (key := author_key(said(row[2])) or "") in nobody:
                 self._met.add(key)
             else:
                 yield row
-
-    def count(self) -> int:
-        """How many documents there are; they are read once for this."""
-        if not self.counted:
-            deque(self.batches(), maxlen=0)
-        return self.counted
 
     def digests(self) -> tuple[str, ...]:
         """SHA-256 of each file; of files of one document each one of all: no author's file decides what is known (rule 5)."""
@@ -155,13 +137,12 @@ class Corpus:
 
     def fingerprint(self, key: bytes) -> str:
         """A keyed digest of the files and of how they are read, by which an interrupted run knows its input again."""
-        readings = [table.reading for table in self.tables]
-        told = msgspec.json.encode([self.digests(), self.plans, readings], order="sorted")
+        told = msgspec.json.encode([self.digests(), self.plans, [each.reading for each in self.tables]], order="sorted")
         return hmac.new(key, told, hashlib.sha256).hexdigest()
 
     def notes(self) -> list[Note]:
         """What was noticed while it was read; it is read once for this."""
-        if self.tally is None:
+        if self.tallies is None:
             deque(self, maxlen=0)
         found: dict[str, Note] = {}
         for what, count, where in self._noticed():
@@ -170,13 +151,12 @@ class Corpus:
         return [note for note in found.values() if note.count]
 
     def _noticed(self) -> Iterator[tuple[str, int, str]]:
-        for table in self.tables:
-            names = [table.name] * (len(self.tables) > 1)
+        for table, tally in zip(self.tables, self.tallies or (), strict=True):
+            name = table.name if len(self.tables) > 1 else ""
             for what, (count, place) in table.told.items():
-                yield what, count, ", ".join([*names, *filter(None, [place])])
-            for what, count in table.tally.items():
-                yield what, count, "".join(names)
-        yield from ((what, count, "") for what, count in (self.tally or {}).items())
+                yield what, count, ", ".join(filter(None, [name, place]))
+            for what, count in (table.tally + tally).items():
+                yield what, count, name
         yield from ((what, count, place) for what, (count, place) in self.source.told.items())
         absent = self.plan.nobody - self._met
         yield "values of --no-author that no row has", len(absent), ", ".join(map(repr, sorted(absent)))
@@ -220,10 +200,9 @@ def open_corpus(
         raise nothing
     if len(filled) < len(tables):
         opened.told["files without any document"] = (len(tables) - len(filled), "")
-    asked, plans, lacking = reading.text_field, [], 0
-    for table, columns in zip(filled, _columns_with([asked or "text"], filled), strict=True):
-        of = table.name if len(filled) > 1 else ""
-        text = text_column(columns, asked, table.longest, only=table.headed, of=of)
+    plans, lacking = [], 0
+    for table, columns in zip(filled, _columns_with([reading.text_field or "text"], filled), strict=True):
+        text = table.text_column(columns, table.name if len(filled) > 1 else "")
         plans.append(Plan(text=text, raw=reading.raw, keep_quotes=reading.keep_quotes))
         lacking += not has_column(table.columns_with([text]), text)
     if lacking:

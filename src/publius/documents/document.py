@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from publius.documents.clean import cleaned
+from publius.documents.clean import clean
 from publius.text.normal_form import LONGEST_TEXT
 
 CP1252: Final = "rows that are not UTF-8, read as windows-1252"
@@ -63,7 +63,7 @@ class Plan(msgspec.Struct, frozen=True):
         """The document of these values of `names`; what is odd about it is counted."""
         text, writer = text_of(values[0], tally), values[2]
         if not self.raw:
-            text, quotes = cleaned(text, keep_quotes=self.keep_quotes)
+            text, quotes = clean(text, keep_quotes=self.keep_quotes)
             if quotes:
                 tally[QUOTED] += 1
         if (isinstance(writer, list) and len(writer) > 1) or (isinstance(writer, str) and BETWEEN in writer):

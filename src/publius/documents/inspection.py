@@ -7,18 +7,18 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 from publius.documents.clean import PLACEHOLDER
-from publius.documents.columns import ChoiceError, header_rows
 from publius.documents.corpus import Batch, Corpus, Note, open_corpus
 from publius.documents.document import CP1252, Document, Tally, said
 from publius.documents.office import Workbook
 from publius.documents.separated import Separated
 from publius.documents.sources import Source
+from publius.documents.tables import ChoiceError, header_rows
 from publius.errors import MissingExtraError, extra, how_many
 from publius.files.pool import mapped
 from publius.files.progress import stage
@@ -56,10 +56,6 @@ class Inspection:
     languages: dict[str, int]
     notes: tuple[Note, ...]
 
-    def record(self) -> dict[str, Any]:
-        """As ``publius inspect --json`` prints it."""
-        return asdict(self)
-
 
 def inspect(
     source: str | Path | Sequence[str | Path], reading: Reading = Reading(), *, author_field: str | None = None,
@@ -79,9 +75,7 @@ def inspect(
     with stage("Reading the rows"):
         for document in corpus:
             seen.take(document)
-    headed = isinstance(corpus.tables[0], Separated | Workbook)
-    header = header_rows(corpus.tables[0].reading) if headed else None
-    notes += [*corpus.notes(), *seen.notes(header)]
+    notes += [*corpus.notes(), *(Note(*each) for each in seen.noticed() if each[1])]
     odd = sum(note.count for note in notes if note.what == CP1252)
     by_row = "utf-8" if not odd else "cp1252" if odd == seen.documents else f"utf-8, {odd:,} rows cp1252"
     names = ", ".join(sorted({(table.encoding or by_row).removesuffix("-sig") for table in corpus.tables}))
@@ -102,25 +96,20 @@ def _opened(given: Any, reading: Reading) -> tuple[Corpus, list[Note]]:
             notes += [Note(*each) for each in error.notes]
 
 
-class _Column:
-    """What is noted of the short values of a column; of a date only its form."""
-
-    def __init__(self) -> None:
-        self.forms, self.other = Counter[str](), Counter[str]()
-        self.numbers = self.named = 0
-
-
 class _Seen:
-    """What is noted of each document; no text is kept."""
+    """What is noted of each document and of its short values; no text is kept, and of a date only its form."""
 
     def __init__(self, corpus: Corpus, by: Mapping[str, Callable[[object], bool]], *, authored: bool) -> None:
-        self.text, self.by, self.authored = corpus.plan.text, by, authored
+        self.text, self.by, self.authored, table = corpus.plan.text, by, authored, corpus.tables[0]
+        self.header = header_rows(table.reading) if isinstance(table, Separated | Workbook) else None
         tables = [each for each in corpus.tables if isinstance(each, Separated) and each.reading.quotes == "standard"]
         self.marks = {(table.delimiter, len(table.columns) - 1) for table in tables if len(table.columns) > 1}
         self.documents = self.empty = self.placeholders = 0
         self.texts, self.languages, self.nobody = Counter[bytes](), Counter[str](), Counter[str]()
         self.authors: dict[str, list[int]] = defaultdict(list)
-        self.columns: dict[str, _Column] = defaultdict(_Column)
+        self.forms: dict[str, Counter[str]] = defaultdict(Counter)
+        self.other: dict[str, Counter[str]] = defaultdict(Counter)
+        self.numbers, self.named = Counter[str](), Counter[str]()
         self.heads: list[set[str]] = []
         self.holding: list[int] = []
 
@@ -135,7 +124,7 @@ class _Seen:
             self.empty += 1
         if self.authored:
             key = author_key(document.author)
-            if key is None or is_nobody(key):
+            if key is None or key in _NOBODY:
                 self.nobody[str(document.author or "''").strip()] += 1
             else:
                 self.authors[key].append(document.row + 1)
@@ -154,36 +143,34 @@ class _Seen:
 
     def _is_words(self, name: str, value: str, raw: object) -> bool:
         """Note a value; whether it is a short one, and neither a number nor a date."""
-        column = self.columns[name]
-        column.named += value == name
+        forms = self.forms[name]
+        self.named[name] += value == name
         if name in self.by and not self.by[name](raw):
-            column.other[value or "(empty)"] += 1
+            self.other[name][value or "(empty)"] += 1
         if not 0 < len(value) < 40:
             return False
         is_date = _DATE.fullmatch(value)
-        column.forms[re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", value)) if is_date else ""] += 1
+        forms[re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", value)) if is_date else ""] += 1
         is_number = _NUMBER_OR_DATE.fullmatch(value) is not None
-        column.numbers += is_number
+        self.numbers[name] += is_number
         return not is_number
 
-    def notes(self, header: tuple[int, int] | None) -> list[Note]:
-        """What is worth a second look; ``header`` says which rows name the columns, where rows do."""
-        return [Note(what, count, where) for what, count, where in self._noticed(header) if count]
-
-    def _noticed(self, header: tuple[int, int] | None) -> Iterator[tuple[str, int, str]]:
-        if header is not None:
-            numeric = {name for name, each in self.columns.items() if each.numbers >= max(4, 0.9 * self.documents - 2)}
+    def noticed(self) -> Iterator[tuple[str, int, str]]:
+        """What is worth a second look, how often, and where."""
+        if self.header is not None:
+            first = self.header[0] + 1
+            numeric = {name for name, count in self.numbers.items() if count >= max(4, 0.9 * self.documents - 2)}
             rows = [row for row, words in enumerate(self.heads, start=1) if words & numeric]
             if rows and len(rows) < self.documents / 2:
-                way_out = f"--header-row {header[0] + 1}-{sum(header) + rows[-1]} takes them all for names"
+                way_out = f"--header-row {first}-{sum(self.header) + rows[-1]} takes them all for names"
                 where = f"data row {', '.join(map(str, rows))}"
                 yield f"rows that look like further header rows: {way_out}", len(rows), where
             odd = [  # of a box that was ticked its name is the only value
-                name for name, each in self.columns.items()
-                if each.forms and (_NUMBER_OR_DATE.fullmatch(name) or 0 < each.named < each.forms.total())
+                name for name, forms in self.forms.items()
+                if forms and (_NUMBER_OR_DATE.fullmatch(name) or 0 < self.named[name] < forms.total())
             ]  # fmt: skip
             what = "row of names that looks like a document: if it is one, write a row of names above it"
-            yield what, len(odd[:1]), f"row {header[0] + 1}"
+            yield what, len(odd[:1]), f"row {first}"
         yield "texts with placeholders of an earlier anonymisation, which count as no words", self.placeholders, ""
         again = [count for count in self.texts.values() if count > 1]
         yield "texts that are there more than once", sum(again), f"{len(again)} different"
@@ -199,12 +186,13 @@ class _Seen:
         most = max(self.authors.values(), key=len, default=[])
         if len(most) >= max(10, self.documents / 2):
             yield "rows of one author, half of all or more", len(most), f"first in row {most[0]}"
-        for name, each in self.columns.items():
-            dates = Counter({form: count for form, count in each.forms.items() if form})
-            if len(dates) > 1 and dates.total() > each.forms[""] * 2:
+        for name, forms in self.forms.items():
+            dates = Counter({form: count for form, count in forms.items() if form})
+            if len(dates) > 1 and dates.total() > forms[""] * 2:
                 what = "ways to write a date: groups are compared as they are written"
                 yield what, len(dates), f"{name}: {_listed(dates)}"
-            yield "rows that --by would call other", each.other.total(), f"{name}: {_listed(each.other)}"
+        for name, other in self.other.items():
+            yield "rows that --by would call other", other.total(), f"{name}: {_listed(other)}"
         what = "fields that hold lines which look like rows, or end in a backslash: other quotation marks?"
         where = f"data row {self.holding[0]}" if self.holding else ""
         yield f"{what} (--quotes none reads each line, --quotes backslash another escape)", len(self.holding), where
@@ -212,11 +200,6 @@ class _Seen:
 
 def _listed(counts: Counter[str]) -> str:
     return ", ".join(f"{value} ({count})" for value, count in counts.most_common(12))
-
-
-def is_nobody(key: str | None) -> bool:
-    """Whether the key of an author looks like nobody's name."""
-    return key is None or key in _NOBODY
 
 
 # Before anything is spent ---------------------------------------------------------------------------------
@@ -238,30 +221,29 @@ def look(
     empty = none = looked = 0
     foreign: list[str] = []
     authors: Counter[str | None] = Counter()
-    tally = Tally()
-    for each in mapped(_glanced, known, corpus.batches(_AT_ONCE), workers=workers, meanwhile=meanwhile):
-        empty += each.empty
-        looked += len(each.tried)
-        none += sum(not found for _, _, found in each.tried)
-        foreign += [text for text, words, found in each.tried if found < HARDLY * words or not found]
-        authors.update(each.authors)
-        tally += each.tally
-        corpus.tables[each.table].tally += each.odd
-    corpus.tally, documents = tally, corpus.counted
+    tallies = [Tally() for _ in corpus.tables]
+    glances = mapped(_glanced, known, corpus.batches(_AT_ONCE), workers=workers, meanwhile=meanwhile)
+    for table, without, tried, names, tally in glances:
+        empty += without
+        looked += len(tried)
+        none += sum(not found for _, _, found in tried)
+        foreign += [text for text, words, found in tried if found < HARDLY * words or not found]
+        authors.update(names)
+        tallies[table] += tally
+    corpus.tallies, documents = tallies, corpus.counted
     keys = {author: author_key(author) for author in authors}
-    nobody = sum(authors[author] for author, key in keys.items() if is_nobody(key))
+    nobody = sum(authors[author] for author, key in keys.items() if key is None or key in _NOBODY)
     by_authors = f" by {how_many(len({*keys.values()} - {None}), 'author')}" if keys else ""
     lines = [f"{how_many(documents, 'text')}{by_authors}."]
     if empty:
         one, more = "has no words: it counts as a text without any.", "have no words: they count as texts without any."
         lines.append(how_many(empty, one, more))
-    hardly = len(foreign)
-    if hardly > looked / 5:
+    if len(foreign) > looked / 5:
         languages: Counter[str] = Counter()
         for text in foreign:
             count_language(text, languages)
         of = f"{looked:,} texts" if looked + empty >= documents else f"the {looked:,} texts looked at"
-        told = f"a third of the words or more is unknown to {by} in {hardly:,} of {of}"
+        told = f"a third of the words or more is unknown to {by} in {len(foreign):,} of {of}"
         told = told if none <= looked / 5 else f"no word of {none:,} of {of} is known to {by}"
         told += f" (languages: {_listed(languages)})" * bool(languages)
         lines.append(f"{told}. publius label --labels A,B reads sixteen languages.")
@@ -271,24 +253,16 @@ def look(
     return lines + [f"{each.what}: {each.count:,}" + f" ({each.where})" * bool(each.where) for each in corpus.notes()]
 
 
-class _Glance(NamedTuple):
-    """What is noted of a batch: how many of its texts have no words, of the first others how many are known; authors."""
-
-    table: int
-    empty: int
-    tried: list[tuple[str, int, int]]
-    authors: Counter[str | None]
-    tally: Tally
-    odd: Tally
-
-
-def _glanced(known: Callable[[str], tuple[int, int]] | None, batch: Batch) -> _Glance:
+def _glanced(
+    known: Callable[[str], tuple[int, int]] | None, batch: Batch
+) -> tuple[int, int, list[tuple[str, int, int]], Counter[str | None], Tally]:
+    """Of a batch its table, how many texts have no words, how many of the first others' are known, authors, what is odd."""
     tally = Tally()
     documents = batch.documents(tally)
     texts = [(each.row, each.text) for each in documents if any(map(str.isalnum, each.text))]
     tried = [(text, *known(text)) for row, text in texts if row < TRIED] if known is not None else []
     authors = Counter(each.author for each in documents if batch.plan.author is not None)
-    return _Glance(batch.table, len(batch) - len(texts), tried, authors, tally, batch.odd)
+    return batch.table, len(batch) - len(texts), tried, authors, tally
 
 
 @cache

@@ -6,13 +6,13 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.columns import Bare, picked
-from publius.documents.document import Tally, decoded
-from publius.documents.tables import HEAD, MOST_AT_ONCE, NULLS, Held, Records, Rows, head_of, whole_encoding
+from publius.documents.document import UNHEARD, Tally, decoded
+from publius.documents.tables import HEAD, MOST_AT_ONCE, NULLS, Bare, Table, head_of, picked, whole_encoding
 from publius.errors import DataError, os_errors
 from publius.files.reading import is_packed, open_binary
 
@@ -24,26 +24,30 @@ _MARK: Final = 3  # bytes of the mark of utf-8-sig
 
 
 @final
-class JsonLines(Records):
+class JsonLines(Table):
     """An object a line; lines without anything are none."""
 
     headed = False
+
+    @cached_property
+    def encoding(self) -> str | None:  # type: ignore[override]  # told by the file when it is asked for
+        """That of the whole file, if it has one."""
+        return whole_encoding(head_of(self.path), self.reading, self.name)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """One after the other; `DataError` where a line holds no JSON."""
         self.tally = Tally()
         return self.read(self._lines(), 1, self.tally)
 
-    def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Rows]:
+    def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Any]:
         """Of a plain file the places of the lines alone."""
-        self.encoding = whole_encoding(head_of(self.path), self.reading, self.name)
         if self.encoding not in _AS_UTF_8 or is_packed(self.path):
             yield from super().chunks(names, size)
             return
         self.tally = Tally()
         with open_binary(self.path, bounded=False) as raw:
             row, count = 1, 0
-            start = end = len(raw.read(_MARK)) if self.encoding == "utf-8-sig" else 0
+            start = end = len(raw.read(_MARK if self.encoding == "utf-8-sig" else 0))
             for line in raw:
                 end += len(line)
                 count += not line.isspace()
@@ -60,30 +64,24 @@ class JsonLines(Records):
         for row, line in enumerate(lines, start=first):
             try:
                 found = _decoded(line)
-            except (ValueError, RecursionError):
-                found = self._odd(line, row, tally)
+            except (ValueError, RecursionError):  # another encoding, null characters, half a surrogate pair, NaN
+                try:
+                    text = line.decode("utf-8", "surrogateescape")
+                    found = _value(text, tally, f"{self.name}, row {row}", "write one object a line")
+                except RecursionError:
+                    tally["rows nested too deeply to read, which count as empty texts"] += 1
+                    found = {}
             yield found if isinstance(found, dict) else Bare(text=found)
 
     def _lines(self) -> Iterator[bytes]:
         """In UTF-8 where a whole file has one encoding."""
-        self.encoding = whole = whole_encoding(head_of(self.path), self.reading, self.name)
         with open_binary(self.path, bounded=False) as raw:
-            if whole == "utf-8-sig":
-                raw.read(_MARK)
-            if whole in _AS_UTF_8:
+            raw.read(_MARK if self.encoding == "utf-8-sig" else 0)
+            if self.encoding in _AS_UTF_8:
                 yield from (line for line in raw if not line.isspace())
             else:
-                text = io.TextIOWrapper(raw, whole, errors="replace", newline="\n")
+                text = io.TextIOWrapper(raw, self.encoding, errors="replace", newline="\n")
                 yield from (line.encode("utf-8", "replace") for line in text if not line.isspace())
-
-    def _odd(self, line: bytes, row: int, tally: Tally) -> Any:
-        """A line with another encoding, null characters, half a surrogate pair, NaN."""
-        text = line.decode("utf-8", "surrogateescape")
-        try:
-            return _value(text, tally, f"{self.name}, row {row}", "write one object a line")
-        except RecursionError:
-            tally["rows nested too deeply to read, which count as empty texts"] += 1
-            return {}
 
 
 @final
@@ -96,13 +94,15 @@ class Lines(msgspec.Struct):
     start: int
     end: int
     count: int
-    odd: Tally = msgspec.field(default_factory=Tally)
-    """What was seen when they were read the last time."""
 
     def __len__(self) -> int:
         return self.count
 
     def __iter__(self) -> Iterator[Sequence[Any]]:
+        return self.read(UNHEARD)
+
+    def read(self, tally: Tally) -> Iterator[Sequence[Any]]:
+        """The rows; what is odd about them is counted."""
         path = self.table.path
         with os_errors("read", path), open(path, "rb") as file:
             file.seek(self.start)
@@ -110,12 +110,11 @@ class Lines(msgspec.Struct):
         lines = [line for line in io.BytesIO(data) if not line.isspace()]
         if len(lines) != self.count:  # a row more or less, and every later one would have another one's noise
             raise DataError(f"{self.table.name} was changed while it was read: start again.")
-        self.odd = Tally()
-        return picked(self.table.read(lines, self.row, self.odd), self.names)
+        return picked(self.table.read(lines, self.row, tally), self.names)
 
 
 @final
-class Json(Held):
+class Json(Table):
     """A list of objects or of strings, also as the list of an object that has its texts; or one object alone."""
 
     headed = False

@@ -15,8 +15,17 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.columns import ChoiceError, has_column, header_of, header_rows, places_of, together
-from publius.documents.tables import UNREADABLE, Held, stem_of
+from publius.documents.tables import (
+    UNREADABLE,
+    ChoiceError,
+    Table,
+    has_column,
+    header_of,
+    header_rows,
+    places_of,
+    stem_of,
+    together,
+)
 from publius.errors import DataError, MissingExtraError
 from publius.files.child import command, environment
 from publius.settings import Reading
@@ -31,7 +40,7 @@ Sheet = tuple[str, list[list[str | None]]]
 """A sheet's name and its rows, as wide as its widest."""
 
 
-class Office(Held):
+class Office(Table):
     """A file of one document, or a mailbox."""
 
     def load(self) -> list[dict[str, Any]]:
@@ -69,7 +78,7 @@ class Office(Held):
 
 
 @final
-class Workbook(Held):
+class Workbook(Table):
     """Sheets of a workbook with one header."""
 
     def load(self) -> list[dict[str, Any]]:

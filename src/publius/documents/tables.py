@@ -1,4 +1,4 @@
-"""The rows of a file, whatever its kind; how the encoding of a file is told; and files of plain text.
+"""The rows of a file, whatever its kind; names of columns; how the encoding of a file is told; files of plain text.
 
 Every row of a well-formed file is a document (rule 5); what the format lacks is an error with the row's number, and no
 message holds a value. An encoding is decided row by row, unless a mark or the curator decides a whole file.
@@ -7,15 +7,15 @@ message holds a value. An encoding is decided row by row, unless a mark or the c
 from __future__ import annotations
 
 import codecs
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence, Sized
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, final
 
-from publius.documents.columns import columns_of, has_column, picked
-from publius.documents.document import Tally, decoded, said
+from publius.documents.document import BETWEEN, Tally, decoded, said
 from publius.errors import DataError, UsageError
 from publius.files.reading import open_binary
 from publius.settings import Reading
@@ -27,6 +27,7 @@ HEAD: Final = 2**16
 MOST_AT_ONCE: Final = 16 * 2**20  # characters of texts after which rows are enough, however few
 _LONGEST: Final = 4 * LONGEST_TEXT  # in bytes
 _PEEKED: Final = 200  # rows that name their own columns whose columns count
+_DEEPEST: Final = 4
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
@@ -34,42 +35,47 @@ _MARKS: Final = (
 _TOLD: Final = {b"\1\0\1\0": "utf-16-le", b"\0\1\0\1": "utf-16-be"}  # by which bytes are null
 
 
-class Rows(Sized, Iterable[Sequence[Any]], Protocol):
-    """The values of some rows, in order."""
+class Table:
+    """Rows of one file that name their own columns, held as a whole unless a kind has `records` of its own."""
 
-
-class Table(ABC):
-    """Rows of one file. ``encoding`` None is each row's own."""
-
-    encoding: str | None = None
-    headed = True
-    """Whether its names of columns are public, since no row decides them."""
+    encoding: str | None = None  # each row's own
+    headed = True  # its names of columns are public, since no row decides them
 
     def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
-        """``name`` is what messages call it."""
-        self.path, self.name, self.reading, self.kind = path, name, reading, kind
-        self.alone = kind in ("docx", "pdf", "html", "eml") or (kind == "txt" and not reading.lines)
-        """Whether the file is one document."""
-        self.told: dict[str, tuple[int, str]] = {}
-        """What was seen when it was opened: how often, and where."""
-        self.tally = Tally()
-        """What was seen when its rows were read the last time."""
+        self.path, self.name, self.reading, self.kind = path, name, reading, kind  # the name is what messages call it
+        self.alone = kind in ("docx", "pdf", "html", "eml") or (kind == "txt" and not reading.lines)  # one document
+        self.told: dict[str, tuple[int, str]] = {}  # what was seen when it was opened: how often, and where
+        self.tally = Tally()  # what was seen when its rows were read the last time
 
-    @property
-    @abstractmethod
+    def load(self) -> list[dict[str, Any]]:
+        """Its rows."""
+        raise NotImplementedError
+
+    @cached_property
+    def _held(self) -> list[dict[str, Any]]:
+        return self.load()
+
+    def records(self) -> Iterable[dict[str, Any]]:
+        """Its rows, one after the other."""
+        return self._held
+
+    @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns, and of nested values."""
+        """Names of the columns, and of nested values: those of its first rows."""
+        return columns_of(islice(self.records(), _PEEKED))
 
     def columns_with(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """The columns, with those of later rows where some of the ``wanted`` are not among them."""
-        return self.columns
+        """The columns, with those of all rows where the first ones lack some of the ``wanted``."""
+        if self.headed or all(has_column(self.columns, name) for name in wanted):
+            return self.columns
+        return columns_of(self.records())
 
-    @abstractmethod
     def rows(self, names: Sequence[str | None]) -> Iterator[Sequence[Any]]:
         """Of each row the values of these columns; None for None."""
+        return picked(self.records(), names)
 
-    def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Rows]:
-        """`rows`, at most ``size`` at a time and fewer where they are long; what can be sent away."""
+    def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Any]:
+        """`rows`, at most ``size`` at a time and fewer where they are long: lists, or `publius.documents.json_rows.Lines`."""
         return chunked(self.rows(names), size)
 
     def longest(self) -> str | None:
@@ -79,46 +85,22 @@ class Table(ABC):
             sizes.update({name: len(said(value) or "") for name, value in zip(self.columns, row, strict=True)})
         return next((name for name, _ in sizes.most_common(1)), None)
 
-
-class Records(Table):
-    """A file whose rows name their own columns."""
-
-    @abstractmethod
-    def records(self) -> Iterable[dict[str, Any]]:
-        """Its rows."""
-
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """Those of its first rows."""
-        return columns_of(islice(self.records(), _PEEKED))
-
-    def columns_with(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """Those of all rows where the first ones lack some."""
-        return self.columns if all(has_column(self.columns, name) for name in wanted) else columns_of(self.records())
-
-    def rows(self, names: Sequence[str | None]) -> Iterator[Sequence[Any]]:
-        """One after the other."""
-        return picked(self.records(), names)
-
-
-class Held(Records):
-    """A file that is read as a whole, for its format has no rows to read one by one."""
-
-    @cached_property
-    def _held(self) -> list[dict[str, Any]]:
-        return self.load()
-
-    @abstractmethod
-    def load(self) -> list[dict[str, Any]]:
-        """Its rows."""
-
-    def records(self) -> Iterable[dict[str, Any]]:
-        """Out of memory."""
-        return self._held
+    def text_column(self, columns: Sequence[str], of: str) -> str:
+        """The column of texts: the one asked for, or text, or the only one of a header; no cell chooses what is released."""
+        wanted = "text" if self.reading.text_field is None else self.reading.text_field
+        if self.reading.text_field is not None or "text" in columns:
+            check_columns(columns, [wanted], of)
+            return wanted
+        if self.headed and len(columns) == 1:
+            return columns[0]
+        proposed = self.longest()
+        notes = [("no column is called text: name it with --text-field", 1, f"looked at: {proposed}")]
+        message = _missing("text", columns, of, f" Use --text-field {proposed or 'NAME'}.")
+        raise ChoiceError(message, {"text_field": proposed} if proposed else {}, notes)
 
 
 @final
-class TextFile(Held):
+class TextFile(Table):
     """A text, or a text a line."""
 
     def load(self) -> list[dict[str, Any]]:
@@ -188,3 +170,136 @@ def whole_encoding(head: bytes, reading: Reading, structured: str = "") -> str |
     if structured and marked and not name.startswith(kind := marked.removesuffix("-sig")):
         raise DataError(f"{structured}: its byte order mark says {kind}, --encoding {name}; leave --encoding out.")
     return marked if name == "utf-8" and marked == "utf-8-sig" else name
+
+
+# Columns of a header --------------------------------------------------------------------------------------
+
+
+def header_rows(reading: Reading) -> tuple[int, int]:
+    """The first row of names of columns, from 0, and how many such rows there are."""
+    found = re.fullmatch(r"(\d{1,7})(?:-(\d{1,7}))?", str(1 if reading.header_row is None else reading.header_row))
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise UsageError("--header-row counts from 1: 3, or 1-3 where several rows name the columns.")
+    return first - 1, last - first + 1
+
+
+def header_of(rows: Iterable[Sequence[str | None]]) -> list[str]:
+    """The name of each column, from the first of these rows that has one."""
+    cells = itertools.zip_longest(*([(cell or "").strip() for cell in row] for row in rows), fillvalue="")
+    return [next(filter(None, each), "") for each in cells]
+
+
+def places_of(header: Sequence[str], told: dict[str, tuple[int, str]]) -> dict[str, list[int]]:
+    """Where the cells of each column stand: those of one name count as one column, and are ``told``."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(header):
+        places.setdefault(name, []).append(place)
+    if several := {name: len(each) for name, each in places.items() if name and len(each) > 1}:
+        listed = ", ".join(f"{name} ({count})" for name, count in several.items())
+        told["columns of one name, whose cells are read together"] = (sum(several.values()), listed)
+    return places
+
+
+def together(cells: Sequence[str | None]) -> str | None:
+    """The cells of one column, as several values of a path."""
+    return BETWEEN.join(filter(None, cells)) or cells[0]
+
+
+# Columns of rows that name their own ----------------------------------------------------------------------
+
+
+class Bare(dict[str, Any]):
+    """A row that is no object, so that it names no column."""
+
+
+def columns_of(records: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The columns of rows that name their own, and paths in the place of what is nested wherever it is there."""
+    found: dict[str, bool] = {}
+
+    def walk(value: Any, path: str, depth: int) -> None:
+        if isinstance(value, dict) and value and depth < _DEEPEST:
+            for name, each in value.items():
+                walk(each, f"{path}.{name}" if path else str(name), depth + 1)
+        elif isinstance(value, list) and any(isinstance(each, dict) for each in value) and depth < _DEEPEST:
+            for each in value[:20]:
+                walk(each, f"{path}[]", depth + 1)
+        else:
+            found[path] = found.get(path, False) or value not in (None, [], {})
+
+    bare = False
+    for record in records:
+        if isinstance(record, Bare):
+            bare = True
+        else:
+            walk(record, "", 0)
+    nested = {path[:at] for path in found for at, sign in enumerate(path) if sign in ".["}
+    return tuple(path for path, filled in found.items() if path and (filled or path not in nested)) or ("text",) * bare
+
+
+def picked(records: Iterable[Mapping[str, Any]], names: Sequence[str | None]) -> Iterator[list[Any]]:
+    """Of each row the values at these columns and paths; None where it has none, and for None."""
+    wanted: Sequence[Any] = names
+    if any(name is not None and ("." in name or "[" in name) for name in names):
+        return ([_value_at(record, name) for name in wanted] for record in records)
+    return ([record.get(name) for name in wanted] for record in records)
+
+
+def _value_at(record: Mapping[str, Any], name: str | None) -> Any:
+    if name is None or name in record:
+        return None if name is None else record[name]
+    values: list[Any] = [record]
+    for step in _steps(name):
+        if step == "[]":
+            values = [each for value in values if isinstance(value, list) for each in value]
+        else:
+            values = [value[step] for value in values if isinstance(value, dict) and step in value]
+    found = [each for each in values if each is not None]
+    if "[]" not in name:
+        return found[0] if found else None
+    return BETWEEN.join(filter(None, (said(each) for each in found if not isinstance(each, (dict, list)))))
+
+
+def _steps(name: str) -> list[str]:
+    """Those of a path: ``answers[].a`` is "answers", "[]", "a"."""
+    return [step for step in name.replace("[]", ".[]").split(".") if step]
+
+
+# Columns that somebody wants ------------------------------------------------------------------------------
+
+
+class ChoiceError(DataError):
+    """Only the curator can say which column or sheet is meant; a look takes ``instead``, fields of `Reading`, and notes it."""
+
+    def __init__(
+        self, message: str, instead: dict[str, Any] | None = None, notes: Sequence[tuple[str, int, str]] = ()
+    ) -> None:
+        super().__init__(message)
+        self.instead, self.notes = instead or {}, notes
+
+
+def check_columns(columns: Sequence[str], wanted: Iterable[str | None], of: str = "") -> None:
+    """`DataError` unless each of the ``wanted`` is a column ``of`` this file, or a path that begins with one."""
+    for name in wanted:
+        if name is not None and columns.count(name) > 1:
+            raise DataError(f"{columns.count(name)} columns are called {name}: give each a name of its own")
+        if name is not None and not has_column(columns, name):
+            raise ChoiceError(_missing(name, columns, of))
+
+
+def has_column(columns: Iterable[str], name: str) -> bool:
+    """Whether it is a column, or a path that begins with one."""
+    first = _steps(name)[:1]
+    return name in columns or (first not in ([], [name]) and any(each.startswith(first[0]) for each in columns))
+
+
+def _missing(name: str, columns: Sequence[str], of: str, way_out: str = "") -> str:
+    """A table without a header begins with somebody's text, which no error shows."""
+    found = f"Found: {', '.join(columns[:30])}{f' and {len(columns) - 30} more' * (len(columns) > 30)}.{way_out}"
+    if any(len(each) > 48 or len(each.split()) > 5 or each.replace(".", "").isdigit() for each in columns):
+        found = (
+            "The first row may be no names of columns, so it is not shown: publius inspect lists it; --header-row N "
+            "takes another, or write a row of names first."
+        )
+    several = " Where not all hold documents, name the files or folders that do, or add --subfolders."
+    return f"{of}: No column {name}. {found}{several}" if of else f"No column {name}. {found}"

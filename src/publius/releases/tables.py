@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from publius.documents.arrow import as_arrow, documents_in, values_of
+from publius.documents.document import Plan
 from publius.errors import UsageError
 from publius.noise.randomness import RunKey
 from publius.releases.rows import check_kept, row_of
 from publius.releases.run import check_run, manifest_of
-from publius.settings import Leaving, Reading
+from publius.settings import Leaving
 from publius.text.author_names import author_key
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def protect_table(
             )
     declared = getattr(getattr(mechanism, "classifier", None), "kind", None) == "values"
     read = whole.select([*dict.fromkeys(filter(None, (text, author)))])
-    documents = documents_in(read, Reading(text_field=text, raw=declared), author_field=author)
+    documents = documents_in(read, Plan(text, author=author, raw=declared, own=author == "id"))
     if author is not None:  # who is not named cannot be charged
         documents = [each for each in documents if author_key(each.author) is not None]
     count, key = len(documents), RunKey.fresh()
