@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from laws.subjects import BY_NAME, Odd, corpus_file
+from laws.subjects import BY_NAME, Odd, OddAnswers, corpus_file
 from publius.errors import PolicyError, PubliusError
 from publius.releases import draft, run
 
@@ -79,3 +79,29 @@ def test_an_error_is_told_by_type_and_place(tmp_path):
         assert "storm" not in str(found.value)
     assert sorted(os.listdir(tmp_path)) == ["in.jsonl"]
     assert json.loads(source.read_text().splitlines()[0])["id"] == "doc-0"
+
+
+def test_a_summary_is_counted_as_on_one_machine_also_where_a_worker_is_killed(tmp_path, monkeypatch):
+    import publius
+    from publius.summaries import summary
+    from publius.summaries.run import summarize_corpus
+
+    monkeypatch.setattr(summary, "BATCH", 4)
+    source, values = corpus_file(tmp_path, documents=60), publius.Values(["river", "market"])
+    ledger = publius.Ledger.create(tmp_path / "ledger", budget=100, unit="epsilon")
+
+    def summarized(output, classifier, **more):
+        asked = publius.Summary(
+            classifier, 2, by={"year": ["2000"]}, documents_per_author=3, shares={"totals": 0.5, "topics": 0.5}
+        )
+        corpus = publius.open_corpus(source, author_field="author", fields=["year"])
+        return summarize_corpus(corpus, asked, tmp_path / output, force=True, **more)
+
+    here = summarized("local", values, workers=1)
+    odd = OddAnswers(values, str(tmp_path / "killed"))
+    there = summarized("spark", odd, workers=2, engine="spark", ledger=ledger)
+    assert (tmp_path / "killed").exists()
+    assert here.manifest.authors == there.manifest.authors == 5
+    assert ledger.account("Ada").spent == 2
+    assert content(tmp_path / "local") == content(tmp_path / "spark")
+    assert sorted(os.listdir(tmp_path)) == ["in.jsonl", "killed", "ledger", "local", "spark"]

@@ -29,43 +29,43 @@ def chosen(rows, per_author=1, key=KEY, at_once=100):
 
 @given(ROWS, st.integers(1, 3), st.integers(1, 5))
 def test_batches_change_nothing(rows, per_author, at_once):
-    assert chosen(rows, per_author, at_once=at_once).cells.tolist() == chosen(rows, per_author).cells.tolist()
+    assert chosen(rows, per_author, at_once=at_once).rows.tolist() == chosen(rows, per_author).rows.tolist()
 
 
 @given(ROWS, st.integers(1, 3))
 def test_rule_6_an_author_contributes_as_much_as_alone(rows, per_author):
     """What others wrote, and where, changes nothing; c documents at most count, fewer only where there are fewer."""
     own = {author: [row for row in rows if row[0] == author] for author, _ in rows}
-    alone = [chosen(documents, per_author).cells for documents in own.values()]
+    alone = [chosen(documents, per_author).rows for documents in own.values()]
     assert [len(cells) for cells in alone] == [min(per_author, len(documents)) for documents in own.values()]
     together = chosen(rows, per_author)
-    assert sorted(np.concatenate([np.zeros(0, int), *alone]).tolist()) == together.cells.tolist()
+    assert sorted(np.concatenate([np.zeros(0, int), *alone]).tolist()) == together.rows.tolist()
     assert together.authors == len(own)
     by_author = sorted(rows, key=lambda row: row[0])  # every author's own documents stay in their order
-    assert chosen(by_author, per_author).cells.tolist() == together.cells.tolist()
+    assert chosen(by_author, per_author).rows.tolist() == together.rows.tolist()
 
 
 def test_every_document_of_an_author_has_the_same_chance():
     rows = [("a", 0), ("a", 1), ("a", 2)]
-    counts = np.bincount([int(chosen(rows, key=RunKey.seeded(run)).cells[0]) for run in range(600)])
+    counts = np.bincount([int(chosen(rows, key=RunKey.seeded(run)).rows[0]) for run in range(600)])
     assert (abs(counts - 200) < 60).all()  # five standard deviations
-    pairs = [tuple(chosen(rows, 2, RunKey.seeded(run)).cells.tolist()) for run in range(600)]
+    pairs = [tuple(chosen(rows, 2, RunKey.seeded(run)).rows.tolist()) for run in range(600)]
     assert all(abs(pairs.count(pair) - 200) < 60 for pair in [(0, 1), (0, 2), (1, 2)])
 
 
 def test_the_choice_is_secret_and_another_in_each_run():
     rows = [(f"author {i}", 2 * i + cell) for i in range(50) for cell in range(2)]
-    assert chosen(rows).cells.tolist() != chosen(rows, key=RunKey.fresh()).cells.tolist()
+    assert chosen(rows).rows.tolist() != chosen(rows, key=RunKey.fresh()).rows.tolist()
 
 
 def test_many_more_documents_than_fit_in_a_buffer():
     rows = [(str(i % 3000), i % 7) for i in range(60_000)]
     few = chosen(rows, 2, at_once=1000)
     assert few.authors == 3000
-    assert len(few.cells) == 6000
+    assert len(few.rows) == 6000
     own = [row for row in rows if row[0] == "17"]
-    assert few.cells.tolist() == chosen(rows, 2, at_once=60_000).cells.tolist()
-    assert len(chosen(own, 2).cells) == 2
+    assert few.rows.tolist() == chosen(rows, 2, at_once=60_000).rows.tolist()
+    assert len(chosen(own, 2).rows) == 2
 
 
 def test_memory_is_that_of_the_authors():
@@ -96,7 +96,7 @@ def test_numbers_of_documents_that_do_not_exist_are_refused(per_author):
 
 
 def test_half_characters_are_names_too():
-    assert chosen([("a\ud800", 3)]).cells.tolist() == [3]
+    assert chosen([("a\ud800", 3)]).rows.tolist() == [3]
 
 
 # Statements -------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def cells_of(rows, key, per_author):
     tags = tags_of([author for author, *_ in rows], key.derive("contribution-authors"))
     cells = [GROUPS.place({"s": group}) * len(TOPICS) + TOPICS.index(text[0]) for _, text, group in rows]
     contributions.add(tags, np.array(cells, np.int64))
-    return contributions.cells
+    return contributions.rows
 
 
 def tables_of(cells):

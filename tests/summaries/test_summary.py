@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 from made_collection import Keywords, Letters, made_rows
 
+from publius.documents.corpus import Batch
+from publius.documents.document import Plan
 from publius.errors import PolicyError, UsageError
 from publius.noise.randomness import RunKey, seeded_rng
+from publius.summaries.contributions import tags_of
 from publius.summaries.summary import Summary, expected, too_few
 from publius.summaries.tables import NoisyTable
 from publius.summaries.told import LIKE_ALL, TOO_FEW, Told
+from publius.text.author_names import author_key
 
 BY = {"district": ["north", "south"]}
 
@@ -32,10 +36,7 @@ def summary(topics, subjects, **more):
 def exact(of, rows):
     """The same tables without noise, of which documents were contributed under a fixed key."""
     key = RunKey.seeded(1)
-    found = of.cells_of(key).counted(rows[0], rows[1], [{"district": each} for each in rows[2]["district"]])
-    from publius.summaries.counting import Collected
-
-    return Collected(key, of.documents_per_author, of.statements_per_author).take([found])
+    return of.gathered(rows[0], rows[1], rows[2], key)
 
 
 def test_which_tables_there_are(topics, subjects):
@@ -86,7 +87,7 @@ def test_counts_of_groups_topics_and_subjects(topics, subjects, rows):
 def test_limits_cover_what_was_contributed(topics, subjects, rows, c):
     of = summary(topics, subjects, documents_per_author=c, ask=["bus train", "school"], encoder=Letters())
     found = exact(of, columns(rows))
-    cells = found.contributions.cells
+    cells = found.cells
     truth = {name: of.histogram(name, cells) for name in ("totals", "topics", "subjects")}
     held, rng = Counter(), seeded_rng(4)
     for _ in range(60):
@@ -113,15 +114,31 @@ def test_limits_cover_what_was_contributed(topics, subjects, rows, c):
 def test_a_cell_depends_on_its_document_alone(topics, subjects, rows):
     of = summary(topics, subjects, ask=["bus train"], encoder=Letters())
     texts, authors, groups = columns(rows)
-    cells = of.cells_of(RunKey.seeded(3))
-    beside = [{"district": each} for each in groups["district"]]
-    together = cells.counted(texts, authors, beside)
+    cells, plan = of.cells_of(RunKey.seeded(3)), Plan(text="text", fields=("district",), raw=True)
+    values = [*zip(texts, [None] * len(texts), authors, groups["district"], strict=True)]
+    together = cells.counted(Batch(0, values, plan), np.arange(len(texts)))
     for place in (0, 17, len(texts) - 1):
-        alone = cells.counted(texts[place : place + 1], authors[place : place + 1], beside[place : place + 1])
+        alone = cells.counted(Batch(place, values[place : place + 1], plan), np.array([place]))
         assert alone.cells[0] == together.cells[place]
-        assert alone.tags[0] == together.tags[place]
-        own = together.near["cosine"][together.near["tag"] == alone.tags[0]]
+        own = together.near["cosine"][together.near["tag"] == tags_of([author_key(authors[place])], cells.secret)[0]]
         assert set(alone.near["cosine"].tolist()) <= set(own.tolist())
+
+
+def test_only_chosen_documents_are_classified(topics, rows):
+    asked, texts = [], [f"{text} {place}" for place, text in enumerate(columns(rows)[0])]
+
+    class Noting:
+        kind, name, labels, sha256, public, words = topics.kind, topics.name, topics.labels, topics.sha256, (), ()
+
+        def answers(self, given):
+            asked.extend(given)
+            return topics.answers(given)
+
+    authors = [place % 40 for place in range(len(texts))]
+    found = Summary(Noting(), shares={"topics": 1}, documents_per_author=2).gathered(texts, authors, {}, RunKey.fresh())
+    assert len(asked) == len({*asked}) == len(found.cells) == 80
+    by = [int(text.rpartition(" ")[2]) % 40 for text in asked]
+    assert sorted(by) == sorted([*range(40)] * 2)
 
 
 def test_an_author_counts_once_however_the_name_is_written(topics):

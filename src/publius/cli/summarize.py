@@ -11,7 +11,7 @@ from publius.cli import console
 from publius.cli.console import Table
 from publius.cli.parsing import AsRead, ByAuthors, Documents, Folder, Help, Json, More, files_of
 from publius.errors import UsageError, how_many
-from publius.settings import People, Reading
+from publius.settings import Engine, People, Reading
 
 if TYPE_CHECKING:
     from publius.summaries.run import Result
@@ -38,6 +38,8 @@ def summarize(
     force: Annotated[bool, Help("Draw though every count would be noise.")] = False,
     ledger: Annotated[str | None, Help("Charge each author's account in this ledger.")] = None,
     workers: Annotated[int | None, Help("Processes. Default: one per CPU.")] = None,
+    engine: Annotated[Engine, Help("local, or spark (extra spark).")] = "local",
+    master: Annotated[str | None, Help("URL of the Spark master. Default: this machine.")] = None,
     json: Json = False,
     reading: AsRead = Reading(),
     people: ByAuthors = People(),
@@ -65,10 +67,8 @@ def summarize(
     from publius.documents.corpus import open_corpus
     from publius.documents.inspection import look
     from publius.files import remove_leftovers
-    from publius.noise.randomness import RunKey
     from publius.privacy.ledger import Ledger
     from publius.start.steps import beforehand
-    from publius.summaries.counting import count_batch
     from publius.summaries.run import summarize_corpus
 
     corpus = open_corpus(
@@ -82,13 +82,12 @@ def summarize(
     for line in beforehand(summary):
         console.note(line)
     if output is None or estimate:
-        cells = summary.cells_of(RunKey.fresh())
-        console.estimate(lambda batch: count_batch(cells, batch), corpus, workers, json=json)
+        console.estimate(console.watched(summary.sampled, corpus), corpus, workers, json=json)
         return
     remove_leftovers(output)
     found = console.watched(
         summarize_corpus, corpus, summary, Path(output), compare=compare, reading=reading, synthetic=synthetic,
-        force=force, ledger=None if ledger is None else Ledger(ledger), workers=workers,
+        force=force, ledger=None if ledger is None else Ledger(ledger), workers=workers, engine=engine, master=master,
     )  # fmt: skip
     if found.left_out:
         console.note(f"Documents that name no author and count nowhere: {found.left_out:,}.")

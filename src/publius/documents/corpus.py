@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
@@ -47,10 +47,22 @@ class Batch(msgspec.Struct):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def documents(self, tally: Tally = UNHEARD) -> list[Document]:
-        """The documents; what is odd about them and their rows is counted."""
-        make, rows = self.plan.document, self.rows.read(tally) if isinstance(self.rows, Lines) else self.rows
-        return [make(row, values, tally) for row, values in enumerate(rows, start=self.first)]
+    def _values(self, tally: Tally = UNHEARD) -> Iterator[tuple[int, Sequence[Any]]]:
+        return enumerate(self.rows.read(tally) if isinstance(self.rows, Lines) else self.rows, start=self.first)
+
+    def documents(self, tally: Tally = UNHEARD, only: Container[int] | None = None) -> list[Document]:
+        """The documents, or those of some rows; what is odd about them and their rows is counted."""
+        make = self.plan.document
+        return [make(row, values, tally) for row, values in self._values(tally) if only is None or row in only]
+
+    def authors(self) -> list[str | None]:
+        """The key of the author of each document, whose text needs no cleaning for it."""
+        writer = self.plan.writer
+        return [author_key(writer(row, values[2])) for row, values in self._values()]
+
+    def held(self) -> Batch:
+        """With its values, for a machine that does not see the file."""
+        return msgspec.structs.replace(self, rows=[values for _, values in self._values()])
 
 
 @final

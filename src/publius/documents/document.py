@@ -68,12 +68,15 @@ class Plan(msgspec.Struct, frozen=True):
                 tally[QUOTED] += 1
         if (isinstance(writer, list) and len(writer) > 1) or (isinstance(writer, str) and BETWEEN in writer):
             tally[SEVERAL] += 1
-        named = (said(writer) or "").replace("\0", "")
-        author = named if named.strip() else f"\0{row}" if self.own else None
         return Document(
-            row=row, text=text, id=said(values[1]), author=author,
+            row=row, text=text, id=said(values[1]), author=self.writer(row, writer),
             fields=dict(zip(self.fields, values[3:], strict=True)) if self.fields else {},
         )  # fmt: skip
+
+    def writer(self, row: int, value: Any) -> str | None:
+        """Who wrote the document of a row, by the value of its column."""
+        named = (said(value) or "").replace("\0", "")
+        return named if named.strip() else f"\0{row}" if self.own else None
 
 
 def text_of(value: Any, tally: Tally = UNHEARD) -> str:

@@ -98,7 +98,7 @@ def _by_author(
     summary: Summary, texts: Sequence[str], authors: Sequence[object], groups: Sequence[Mapping[str, object]], key: RunKey
 ) -> list[_Tables]:  # fmt: skip
     """The tables of each author's contributed documents."""
-    from publius.summaries.contributions import Contributions
+    from publius.summaries.contributions import Contributions, tags_of
     from publius.text.author_names import author_key
 
     places = defaultdict(list)
@@ -106,12 +106,13 @@ def _by_author(
         places[author_key(author)].append(place)
     places.pop(None, None)
     cells, found = summary.cells_of(key), []
-    for at in places.values():
-        seen = cells.counted([texts[n] for n in at], [authors[n] for n in at], [groups[n] for n in at])
+    for author, at in places.items():
         contributions = Contributions(key, summary.documents_per_author)
-        contributions.add(seen.tags, seen.cells)
+        contributions.add(tags_of([str(author)] * len(at), cells.secret), np.array(at))
+        chosen = contributions.rows.tolist()
+        counted = cells.of([texts[n] for n in chosen], [groups[n] for n in chosen])
         tables = [name for name in summary.shares if name != "statements"]
-        found.append({str(name): summary.histogram(name, contributions.cells).ravel() for name in tables})
+        found.append({str(name): summary.histogram(name, counted).ravel() for name in tables})
     return found
 
 

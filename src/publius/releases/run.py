@@ -31,7 +31,6 @@ from publius.releases.manifest import AuthorFacts, ClassifierFacts, LabelManifes
 from publius.releases.register import note_files, refuse_training_file
 from publius.releases.rows import check_kept, csv_table, row_of, tally_of, write_piece, write_rows
 from publius.settings import MOST_UNCHANGED, Leaving, Run
-from publius.text.author_names import author_key
 
 if TYPE_CHECKING:
     from publius.documents.corpus import Batch, Corpus
@@ -237,7 +236,7 @@ def _people(
     leaves, counts = bytearray(), Counter[str]()
     lowest: dict[str, list[tuple[int, int]]] = {}
     with stage("who wrote what"):
-        for names in mapped(_names, None, corpus.batches(BATCH), workers=workers):
+        for names in mapped(lambda _, batch: batch.authors(), None, corpus.batches(BATCH), workers=workers):
             # Where nobody is named, nobody can be limited or charged.
             leaves += bytes(name is not None and c is None for name in names)
             counts.update(name for name in names if name is not None)
@@ -258,12 +257,6 @@ def _people(
     return bytes(leaves), counts if c is None else {name: min(n, c) for name, n in counts.items()}
 
 
-def _names(_: None, batch: Batch) -> list[str | None]:
-    """The key of the author of each document of a batch, whose texts need no cleaning for it."""
-    whose = msgspec.structs.replace(batch, plan=msgspec.structs.replace(batch.plan, raw=True))
-    return [author_key(each.author) for each in whose.documents()]
-
-
 def _make_pieces(
     work: Work, corpus: Corpus, leaves: bytes | None, draft: Draft, run: Run, meanwhile: Callable[[], None]
 ) -> list[Path]:
@@ -273,8 +266,8 @@ def _make_pieces(
         for batch in corpus.batches(BATCH):
             paths.append(draft.work / f"{batch.first:015d}.rows")
             if tally_of(paths[-1]) is None:
-                if run.engine == "spark":  # whose machines need not see the file
-                    batch = msgspec.structs.replace(batch, rows=[*batch.rows])
+                if run.engine == "spark":
+                    batch = batch.held()
                 yield batch, leaves and leaves[batch.first : batch.first + len(batch)], paths[-1]
 
     with stage(f"{work.mechanism.kind} of documents"):

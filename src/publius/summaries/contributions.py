@@ -29,8 +29,8 @@ MOST_STATEMENTS: Final = 1_000_000
 _PARTS: Final = 16
 _SMALLEST_BUFFER: Final = 1024
 _HASH_BYTES: Final = 8
-_HELD: Final = np.dtype([("tag", np.uint64), ("rank", np.uint64), ("cell", np.int64)])
-_NEW: Final = np.dtype([("tag", np.uint64), ("cell", np.int64)])
+_HELD: Final = np.dtype([("tag", np.uint64), ("rank", np.uint64), ("row", np.int64)])
+_NEW: Final = np.dtype([("tag", np.uint64), ("row", np.int64)])
 NEAR_RECORD: Final = np.dtype([("tag", np.uint64), ("statement", np.int32), ("cosine", np.float32)])
 
 Tags = NDArray[np.uint64]
@@ -98,7 +98,7 @@ def _records(kind: np.dtype[np.void], *columns: NDArray[Any]) -> _Records:
 
 @final
 class Contributions:
-    """The documents of a collection that count, as they stream by; it holds cells and keyed hashes, no text.
+    """The documents of a collection that count, as they stream by; it holds their rows and keyed hashes, no text.
 
     Args:
         key: the run's secret, fresh for each run.
@@ -110,18 +110,18 @@ class Contributions:
         secret = key.derive("contribution-ranks")
         self._parts = [_Part(per_author, secret) for _ in range(_PARTS)]
 
-    def add(self, tags: Tags, cells: IndexArray) -> None:
-        """Documents in their order: whose they are, and the cell each would count in, a function of it alone."""
+    def add(self, tags: Tags, rows: IndexArray) -> None:
+        """Documents in their order: whose they are, and their numbers."""
         # The tag's low bits choose a part, so that little is copied when one is put in order.
         parts = tags % np.uint64(_PARTS)
         for place in np.unique(parts).tolist():
             own = parts == place
-            self._parts[place].take(_records(_NEW, tags[own], cells[own]))
+            self._parts[place].take(_records(_NEW, tags[own], rows[own]))
 
     @property
-    def cells(self) -> IndexArray:
-        """The cell of each contributed document, in ascending order. Private."""
-        return np.sort(np.concatenate([part.settled().held["cell"] for part in self._parts]))
+    def rows(self) -> IndexArray:
+        """The number of each document that counts, in ascending order. Private."""
+        return np.sort(np.concatenate([part.settled().held["row"] for part in self._parts]))
 
     @property
     def authors(self) -> int:
@@ -151,7 +151,7 @@ class _Part(_Stream):
         whole = np.stack([new["tag"], places.astype(np.uint64)], axis=1).astype("<u8").tobytes()
         step = 2 * _HASH_BYTES
         ranks = _hashed(self._secret, (whole[start : start + step] for start in range(0, len(whole), step)))
-        both = np.concatenate([self.held, _records(_HELD, new["tag"], ranks, new["cell"])])
+        both = np.concatenate([self.held, _records(_HELD, new["tag"], ranks, new["row"])])
         self._hold(both[np.lexsort((both["rank"], both["tag"]))])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -21,11 +22,11 @@ from publius.privacy.promise import promise, rounded_up
 from publius.releases.draft import Draft
 from publius.releases.manifest import ClassifierFacts, PublicInput, SummaryManifest
 from publius.releases.register import check_public, note_files, refuse_training_file, whole
-from publius.settings import Reading
+from publius.settings import Engine, Reading
 from publius.summaries.counting import NEAR
 from publius.summaries.folder import NOISY, fill_folder
 from publius.summaries.novelty import Sample
-from publius.summaries.summary import Summary, too_few
+from publius.summaries.summary import Mapped, Summary, too_few
 from publius.summaries.told import Earlier, Told
 
 if TYPE_CHECKING:
@@ -59,11 +60,13 @@ def summarize_corpus(
     force: bool = False,
     ledger: Ledger | None = None,
     workers: int | None = None,
+    engine: Engine = "local",
+    master: str | None = None,
 ) -> Result:
     """Write what the documents of ``corpus`` say into the new folder ``output``, whole or not at all.
 
-    ``compare`` is an earlier summary or a file of public texts, ``reading`` how such a file is read. That authors are
-    too few is decided from their number and before the draw.
+    ``compare`` is an earlier summary or a file of public texts, ``reading`` how such a file is read; ``engine`` counts,
+    "spark" with the ``master`` of that URL. That authors are too few is decided from their number and before the draw.
     """
     if ledger is not None and ledger.unit != "epsilon":
         raise UsageError(
@@ -74,7 +77,12 @@ def summarize_corpus(
     refuse_training_file(digests, [sha256 for each in made_with for sha256 in each.trained_on], summary.public)
     earlier = None if compare is None else _earlier(Path(compare), summary, corpus, digests, reading, workers)
     with Draft.open(output, ledger=ledger) as draft:
-        found = summary.collect(corpus, draft.key, names=ledger is not None, workers=workers)
+        second: Mapped | None = None
+        if engine == "spark":
+            from publius.releases import spark
+
+            second = partial(spark.mapped, folder=draft.work, master=master, workers=workers)
+        found = summary.collect(corpus, draft.key, names=ledger is not None, workers=workers, second=second)
         if not found.authors:
             raise DataError("no document names its author, so no promise would cover any: check --author-field")
         few = too_few(summary, found.authors)
@@ -163,7 +171,7 @@ def _public_texts(
         summary.classifier, documents_per_author=summary.documents_per_author, subjects=summary.subjects,
         shares={"topics": 1} if summary.subjects is None else None,
     )  # fmt: skip
-    cells = beside.collect(public, RunKey.fresh(), workers=workers).contributions.cells
+    cells = beside.collect(public, RunKey.fresh(), workers=workers).cells
     size, c = max(1, len(cells)), summary.documents_per_author
     counts = {name: np.atleast_2d(beside.histogram(name, cells)).sum(axis=0) for name in beside.shares}
     samples = {name: Sample(each, (size, size), None, c) for name, each in counts.items()}

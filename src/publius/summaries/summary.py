@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.documents.document import text_of
+from publius.documents.document import Plan
 from publius.errors import PolicyError, UsageError
 from publius.files.pool import mapped
 from publius.files.progress import stage
@@ -20,15 +21,18 @@ from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import Generator, RunKey
 from publius.settings import LARGEST_LOCAL_EPSILON
 from publius.summaries.contributions import MOST_A_PERSON, MOST_STATEMENTS, check_number
-from publius.summaries.counting import BATCH, Cells, Collected, Counted, Statements, count_batch
+from publius.summaries.counting import BATCH, Cells, Collected, Counted, Statements, authors_of, count_batch
 from publius.summaries.groups import Groups
 from publius.summaries.tables import LEVEL, NoisyTable, Shares, Table, exact_share, histogram, noisy_table, shares_of
 
 if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
     from publius.classifiers.encoder import Encoder
-    from publius.documents.corpus import Corpus
+    from publius.documents.corpus import Batch, Corpus
     from publius.summaries.told import Told
+
+Mapped = Callable[..., Iterator[Any]]
+"""`mapped`, or another engine's: a task, what it works with, and batches, to results in their order."""
 
 FEW: Final = "every count would be noise"
 OWN_KEYS: Final = ("about", "bag")
@@ -175,25 +179,51 @@ class Summary:
         columns = groups or {}
         if any(len(column) != len(texts) for column in (authors, *columns.values())):
             raise UsageError("there must be an author, and a value of each field, for each text")
-        rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         key = RunKey.fresh()
-        counted = self.cells_of(key).counted([*map(text_of, texts)], authors, rows or [{}] * len(texts))
-        return self.draw(self._collected(key, [counted]), key.rng, force=force)
+        return self.draw(self.gathered(texts, authors, columns, key), key.rng, force=force)
 
-    def collect(self, corpus: Corpus, key: RunKey, *, names: bool = False, workers: int | None = 1) -> Collected:
-        """What the documents of a corpus contribute; private. `UsageError` where nobody said who wrote them."""
+    def gathered(
+        self, texts: Sequence[str], authors: Sequence[object], groups: Mapping[str, Sequence[object]], key: RunKey
+    ) -> Collected:
+        """What texts in memory contribute; private."""
+        from publius.documents.corpus import Batch
+
+        values = [*zip(texts, itertools.repeat(None), authors, *groups.values(), strict=False)]
+        batch = Batch(0, values, Plan(text="text", fields=(*groups,), raw=True))
+        here = partial(mapped, workers=1)
+        return self._collected(lambda: iter([batch]), key, here, here)
+
+    def collect(
+        self, corpus: Corpus, key: RunKey, *, names: bool = False, workers: int | None = 1, second: Mapped | None = None
+    ) -> Collected:
+        """What the documents of a corpus contribute; private. ``second``: who does the second reading, if not processes."""
         check_authors(corpus)
+        here = partial(mapped, workers=workers)
+        batches = partial(corpus.batches, BATCH)
+        return self._collected(batches, key, here, second or here, names=names, total=corpus.counted)
+
+    def sampled(self, corpus: Corpus) -> Callable[[Batch], Counted]:
+        """After the first reading, how a batch is counted: to measure it by."""
+        key = RunKey.fresh()
+        found, cells = Collected(key, self.documents_per_author, self.statements_per_author), self.cells_of(key)
+        found.meet(map(partial(authors_of, (cells.secret, False)), corpus.batches(BATCH)))
+        return lambda batch: cells.counted(*next(found.chosen([batch], every=True)))
+
+    def _collected(
+        self, batches: Callable[[], Iterator[Batch]], key: RunKey, first: Mapped, second: Mapped, *,
+        names: bool = False, total: int = 0,
+    ) -> Collected:  # fmt: skip
+        found, cells = Collected(key, self.documents_per_author, self.statements_per_author), self.cells_of(key)
+        with stage("who wrote what"):
+            found.meet(first(authors_of, (cells.secret, names), batches()), total)
         with stage("counting"):
-            cells, batches = self.cells_of(key, names=names), corpus.batches(BATCH)
-            counted = mapped(count_batch, cells, batches, workers=workers)
-            return self._collected(key, counted, corpus.counted)
+            chosen = found.chosen(batches(), every=cells.statements is not None)
+            found.take(second(count_batch, cells, chosen))
+        return found
 
-    def _collected(self, key: RunKey, counted: Iterable[Counted], total: int = 0) -> Collected:
-        return Collected(key, self.documents_per_author, self.statements_per_author).take(counted, total)
-
-    def cells_of(self, key: RunKey, *, names: bool = False) -> Cells:
+    def cells_of(self, key: RunKey) -> Cells:
         """`cells` with the key of a run."""
-        return replace(self.cells, secret=key.derive("contribution-authors"), names=names)
+        return replace(self.cells, secret=key.derive("contribution-authors"))
 
     def draw(self, found: Collected, rng: Callable[[str], Generator], *, force: bool = False) -> Told:
         """Noisy tables of what was collected, under generators by their names. Draws: once a run."""
@@ -202,7 +232,7 @@ class Summary:
         few = too_few(self, found.authors)
         if few is not None and not force:
             raise PolicyError(f"{few}. Nothing was drawn or debited (--force draws it all the same)")
-        cells, authors = found.contributions.cells, found.authors
+        cells, authors = found.cells, found.authors
         tables = dict[Table, NoisyTable]()
         for name, share in self.shares.items():
             if name == "statements":
