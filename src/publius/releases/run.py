@@ -236,7 +236,7 @@ def _people(
     leaves, counts = bytearray(), Counter[str]()
     lowest: dict[str, list[tuple[int, int]]] = {}
     with stage("who wrote what"):
-        for names in mapped(lambda _, batch: batch.authors(), None, corpus.batches(BATCH), workers=workers):
+        for names in mapped(_names, None, corpus.batches(BATCH), workers=workers):
             # Where nobody is named, nobody can be limited or charged.
             leaves += bytes(name is not None and c is None for name in names)
             counts.update(name for name in names if name is not None)
@@ -255,6 +255,10 @@ def _people(
         for _, row in kept:
             leaves[row] = 1
     return bytes(leaves), counts if c is None else {name: min(n, c) for name, n in counts.items()}
+
+
+def _names(_: None, batch: Batch) -> list[str | None]:
+    return batch.authors()
 
 
 def _make_pieces(
