@@ -40,7 +40,7 @@ class Batch(msgspec.Struct):
     """Documents in order, from number ``first`` on, of the corpus's ``table`` of that number; small, to be sent away."""
 
     first: int
-    rows: list[Sequence[Any]] | Lines
+    rows: Sequence[Sequence[Any]] | Lines
     plan: Plan
     table: int = 0
 
