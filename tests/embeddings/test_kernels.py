@@ -7,7 +7,6 @@ import sys
 import tomllib
 import types
 from importlib.metadata import PackageNotFoundError
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +15,35 @@ import pytest
 from hard_points import hard_points
 from publius.embeddings import byte_products, cuda_products, nearest
 from publius.embeddings.byte_products import ZERO
-from publius.embeddings.nearest import BYTES, DEVICE, SGEMM, NearestWords
-from publius.embeddings.shortlist import Workspace
-from publius.errors import MissingExtraError, PubliusError
+from publius.embeddings.cuda_products import OnDevice
+from publius.embeddings.nearest import NearestWords
+from publius.embeddings.shortlist import Shortlist, Workspace
+from publius.errors import PubliusError
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import seeded_rng
 
 ROOT = Path(__file__).resolve().parents[2]
+SGEMM, BYTES, DEVICE = "sgemm", Shortlist.kernel, OnDevice.kernel
+
+
+def search_with(vectors, kernel=SGEMM):
+    """A search by this product, whatever the rule says; `few` is its first stage."""
+    search = NearestWords(vectors)
+    made = {
+        SGEMM: lambda: None,
+        BYTES: lambda: Shortlist(search._vectors, search._scale, search._squares / 2),
+        DEVICE: lambda: OnDevice(search._vectors, search._scale),
+    }
+    search.few = made[kernel if search.dimension > 1 else SGEMM]()
+    search._first_stage = lambda: search.few if getattr(search.few, "usable", True) else None
+    return search
+
+
+def chosen(vectors):
+    """What searches of great size work with."""
+    search = NearestWords(vectors)
+    search._work = 1e15
+    return search.kernel
 
 
 class BytesInNumPy:
@@ -88,7 +109,7 @@ def use_bytes(monkeypatch):
             return made[-1]
 
         monkeypatch.setattr(byte_products, "Panel", panel)
-        monkeypatch.setattr(byte_products, "check_library", lambda dimension: None)
+        monkeypatch.setattr("importlib.metadata.version", lambda name: "1.26.0")
         byte_products.reach.cache_clear()
         return made
 
@@ -103,12 +124,9 @@ def use_device(monkeypatch):
         monkeypatch.setattr(cuda_products, "_BLOCK", 100)  # the check multiplies as many points by all words
         monkeypatch.setattr(cuda_products, "_DISTINCT", (17, 31))
         monkeypatch.setattr(cuda_products, "_library", lambda: library)
-        monkeypatch.setattr(cuda_products, "find_spec", lambda name: name)
-        cuda_products._missing.cache_clear()
         return library
 
-    yield put
-    cuda_products._missing.cache_clear()
+    return put
 
 
 @pytest.fixture(params=["8 bits in NumPy", "onnxruntime", "device in NumPy", "CuPy"])
@@ -122,8 +140,11 @@ def kernel(request, use_bytes, use_device, monkeypatch):
         pytest.importorskip("onnxruntime", reason="the extra onnxruntime is not installed")
     elif request.param == "device in NumPy":
         use_device()
-    elif find_spec("cupy") is None or cuda_products.unusable() is not None:
-        pytest.skip(f"no CUDA device: {cuda_products.unusable()}")
+    else:
+        try:
+            OnDevice(np.ones((1, 1), np.float32), 1.0)
+        except Exception as error:
+            pytest.skip(f"no CUDA device: {error!r}")
     return BYTES if request.param in ("8 bits in NumPy", "onnxruntime") else DEVICE
 
 
@@ -137,8 +158,8 @@ def words_and_points(size, n, count, seed=1):
 @pytest.mark.parametrize(("size", "n"), [(1, 4), (513, 29), (2000, 300)])
 def test_same_answers_for_real_points(kernel, size, n):
     vectors, points = words_and_points(size, n, 700)
-    expected = NearestWords(vectors, SGEMM).nearest(points)
-    search = NearestWords(vectors, kernel)
+    expected = search_with(vectors).nearest(points)
+    search = search_with(vectors, kernel)
     np.testing.assert_array_equal(search.nearest(points), expected)
     np.testing.assert_array_equal(search.nearest(points, threads=3), expected)
     parts = [search.nearest(points[start : start + 37]) for start in range(0, len(points), 37)]
@@ -148,8 +169,8 @@ def test_same_answers_for_real_points(kernel, size, n):
 @pytest.mark.parametrize("n", [1, 5, 29, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 61, 400))])
 def test_same_answers_for_points_that_are_hard(kernel, n):
     for vectors, points in hard_points(n, 40 if n == 400 else 150, seeded_rng(n)):
-        expected = NearestWords(vectors, SGEMM).nearest(points)
-        search = NearestWords(vectors, kernel)
+        expected = search_with(vectors).nearest(points)
+        search = search_with(vectors, kernel)
         np.testing.assert_array_equal(search.nearest(points), expected)
         np.testing.assert_array_equal(search.nearest(points[::-1], threads=2)[::-1], expected)
 
@@ -159,8 +180,8 @@ def test_vectors_in_float64_of_any_size(kernel, unit):
     vectors, points = words_and_points(700, 12, 200)
     vectors = vectors.astype(np.float64) * unit
     vectors[5:50] *= 1e-25
-    expected = NearestWords(vectors, SGEMM).nearest(points * unit)
-    np.testing.assert_array_equal(NearestWords(vectors, kernel).nearest(points * unit), expected)
+    expected = search_with(vectors).nearest(points * unit)
+    np.testing.assert_array_equal(search_with(vectors, kernel).nearest(points * unit), expected)
 
 
 @pytest.mark.parametrize("most", [1, 60])
@@ -172,8 +193,8 @@ def test_points_with_many_words_are_left_to_sgemm(kernel, monkeypatch, most):
     vectors[:100] = vectors[0] * (1 + 2.0**-23 * np.arange(100, dtype=np.float32))[:, None]
     points[::5] = vectors[0]
     points[1::5] *= 1e6
-    expected = NearestWords(vectors, SGEMM).nearest(points)
-    np.testing.assert_array_equal(NearestWords(vectors, kernel).nearest(points), expected)
+    expected = search_with(vectors).nearest(points)
+    np.testing.assert_array_equal(search_with(vectors, kernel).nearest(points), expected)
 
 
 @pytest.fixture(params=["in NumPy", "onnxruntime"])
@@ -191,8 +212,8 @@ def workspace(short):
 def test_the_bound_holds_and_is_not_far_off(any_library):
     """Every score against float64: within the bound of its word, and somewhere at least a twentieth of it."""
     vectors, points = words_and_points(1500, 40, 100)
-    search = NearestWords(vectors, BYTES)
-    short = search._shortlist
+    search = search_with(vectors, BYTES)
+    short = search.few
     scaled, _, _ = search._scaled_points(points)
     memory = workspace(short)
     lost, length = memory.take(scaled)
@@ -209,9 +230,9 @@ def test_the_bound_holds_and_is_not_far_off(any_library):
 def test_few_words_are_left(any_library):
     """The shortlist is short: else it would be right and of no use."""
     vectors, points = words_and_points(1500, 40, 128)
-    search = NearestWords(vectors, BYTES)
+    search = search_with(vectors, BYTES)
     scaled, _, _ = search._scaled_points(points)
-    found = search._shortlist._found(scaled, workspace(search._shortlist))
+    found = search.few._found(scaled, workspace(search.few))
     assert len(found) < 20 * len(points)
 
 
@@ -219,7 +240,7 @@ def test_few_words_are_left(any_library):
 def test_scores_not_below_the_level_of_their_row_are_found(any_library, count):
     """All of them and no other, what is not a number too, whatever the width; what stood there before tells nothing."""
     vectors, _ = words_and_points(1501, 40, 1)
-    memory = workspace(NearestWords(vectors, BYTES)._shortlist)
+    memory = workspace(search_with(vectors, BYTES).few)
     draw = np.random.default_rng(count)
     for share in (0.5, 0.001, 0):
         scores = draw.random((count, 1501), np.float32)
@@ -234,23 +255,24 @@ def test_scores_not_below_the_level_of_their_row_are_found(any_library, count):
 
 
 @pytest.mark.parametrize(
-    ("shape", "unit", "chosen"),
+    ("shape", "unit", "wanted"),
     [((3000, 70), True, BYTES), ((3000, 70), False, SGEMM), ((3000, 60), True, SGEMM), ((2000, 70), True, SGEMM),
      ((3000, 1), True, SGEMM)],
 )  # fmt: skip
-def test_the_rule(use_bytes, monkeypatch, shape, unit, chosen):
+def test_the_rule(use_bytes, monkeypatch, shape, unit, wanted):
     made = use_bytes()
-    monkeypatch.setattr(cuda_products, "find_spec", lambda name: None)
     monkeypatch.setattr(nearest, "_has_byte_units", lambda: unit)
     vectors, points = words_and_points(*shape, 100)
     search = NearestWords(vectors)
-    expected = NearestWords(vectors, SGEMM).nearest(points)
+    expected = search_with(vectors).nearest(points)
     np.testing.assert_array_equal(search.nearest(points), expected)
     assert not made, "a small search makes no 8-bit words"
-    assert search.kernel == chosen
+    assert search.kernel == SGEMM
+    assert chosen(vectors) == wanted
+    made.clear()
     monkeypatch.setattr(nearest, "_WORTH", 1.0)
     np.testing.assert_array_equal(search.nearest(points), expected)
-    assert bool(made) == (chosen == BYTES)
+    assert bool(made) == (wanted == BYTES)
 
 
 def test_a_device_is_started_for_large_work_alone(use_device, monkeypatch):
@@ -269,22 +291,33 @@ def _absent(name):
     raise PackageNotFoundError(name)
 
 
-def test_without_the_extra_it_is_sgemm(monkeypatch):
-    monkeypatch.setattr(byte_products, "version", _absent)
+@pytest.fixture
+def reach_of_version(monkeypatch):
+    """What products reach with an installed version, and the libraries that were loaded for it."""
+    loaded = []
+    monkeypatch.setattr(nearest, "_has_byte_units", lambda: True)
+    monkeypatch.setattr(byte_products, "import_module", loaded.append)
+
+    def reach(version):
+        monkeypatch.setattr("importlib.metadata.version", version)
+        byte_products.reach.cache_clear()
+        return byte_products.reach(70, 3000), loaded
+
+    yield reach
+    byte_products.reach.cache_clear()
+
+
+def test_without_the_extra_it_is_sgemm(reach_of_version):
+    assert reach_of_version(_absent) == (0, [])
     vectors, points = words_and_points(3000, 70, 10)
-    assert NearestWords(vectors).kernel == SGEMM
+    assert chosen(vectors) == SGEMM
     NearestWords(vectors).nearest(points)
-    with pytest.raises(MissingExtraError, match=r"publius\[onnxruntime\]"):
-        NearestWords(vectors, BYTES)
 
 
 @pytest.mark.parametrize("number", ["1.25.4", "1.29.0", "1.32.0", "2.0"])
-def test_versions_that_may_report_their_use_are_not_loaded(monkeypatch, number):
-    monkeypatch.setattr(byte_products, "version", lambda name: number)
-    vectors, _ = words_and_points(3000, 70, 10)
-    assert NearestWords(vectors).kernel == SGEMM
-    with pytest.raises(PubliusError, match="send nothing"):
-        NearestWords(vectors, BYTES)
+def test_versions_that_may_report_their_use_are_not_loaded(reach_of_version, number):
+    assert reach_of_version(lambda name: number) == (0, [])
+    assert reach_of_version(lambda name: "1.26.0") == (0, ["onnxruntime"])
 
 
 def test_the_extra_asks_for_the_versions_that_are_used():
@@ -296,11 +329,14 @@ def test_the_extra_asks_for_the_versions_that_are_used():
 _ALONE = """
 import os, sys
 import numpy as np
-from publius.embeddings.nearest import NearestWords
+from publius.embeddings import nearest
 before = len(os.listdir("/proc/self/task"))
 rng = np.random.Generator(np.random.PCG64(1))
-vectors = rng.standard_normal((600, 8)).astype(np.float32)
-NearestWords(vectors, "onnxruntime-int8").nearest(vectors[:300].astype(float))
+vectors = rng.standard_normal((2100, 64)).astype(np.float32)
+nearest._WORTH, nearest._has_byte_units = 1, lambda: True
+search = nearest.NearestWords(vectors)
+search.nearest(vectors[:300].astype(float))
+assert search.kernel == "onnxruntime-int8"
 links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
 sockets = sum("socket" in os.readlink(link) for link in links if os.path.exists(link))
 print(len(os.listdir("/proc/self/task")) - before, sockets, os.listdir(os.environ["HOME"]))
@@ -338,9 +374,9 @@ def test_wrong_8_bit_products_are_caught(use_bytes, monkeypatch, spoil):
     monkeypatch.setattr(nearest, "_has_byte_units", lambda: True)
     use_bytes(change=SPOILS[spoil])
     vectors, _ = words_and_points(3000, 70, 10)
-    assert NearestWords(vectors).kernel == SGEMM
+    assert chosen(vectors) == SGEMM
     with pytest.raises(PubliusError, match="wrong on this machine"):
-        NearestWords(vectors, BYTES)
+        search_with(vectors, BYTES)
 
 
 def test_products_that_overflow_get_words_of_seven_bits(use_bytes):
@@ -348,8 +384,8 @@ def test_products_that_overflow_get_words_of_seven_bits(use_bytes):
     made = use_bytes(sums=saturated)
     assert byte_products.reach(30, 400) == 63
     vectors, points = words_and_points(400, 30, 200)
-    expected = NearestWords(vectors, SGEMM).nearest(points)
-    np.testing.assert_array_equal(NearestWords(vectors, BYTES).nearest(points), expected)
+    expected = search_with(vectors).nearest(points)
+    np.testing.assert_array_equal(search_with(vectors, BYTES).nearest(points), expected)
     assert np.abs(made[-1].words).max() == 63
 
 
@@ -370,8 +406,7 @@ def test_a_dropped_dimension_of_8_bits_is_caught_at_the_shape_where_it_is_droppe
 
     use_bytes(sums=sums)
     assert byte_products.reach(70, 401) == byte_products.reach(69, 400) == 127
-    with pytest.raises(PubliusError, match="wrong"):
-        byte_products.reach(70, 400)
+    assert byte_products.reach(70, 400) == 0
 
 
 def test_another_interface_is_caught(monkeypatch, use_bytes):
@@ -383,9 +418,8 @@ def test_another_interface_is_caught(monkeypatch, use_bytes):
 
     monkeypatch.setattr(byte_products, "Panel", panel)
     vectors, _ = words_and_points(3000, 70, 10)
-    assert NearestWords(vectors).kernel == SGEMM
-    with pytest.raises(PubliusError, match="AttributeError"):
-        NearestWords(vectors, BYTES)
+    assert chosen(vectors) == SGEMM
+    assert byte_products.reach(70, 3000) == 0
 
 
 def _later(change):
@@ -407,33 +441,27 @@ def test_8_bit_products_that_go_wrong_later_stop_the_search(use_bytes, monkeypat
     use_bytes(change=_later(change))
     vectors, points = words_and_points(600, 5, 300)
     with pytest.raises(PubliusError, match="outside its bound"):
-        NearestWords(vectors, BYTES).nearest(points)
+        search_with(vectors, BYTES).nearest(points)
 
 
 # A graphics processor ----
 
 
-def test_without_the_extra_it_is_not_asked(monkeypatch):
-    monkeypatch.setattr(cuda_products, "find_spec", lambda name: None)
-    vectors, _ = words_and_points(100, 5, 10)
-    assert NearestWords(vectors).kernel != DEVICE
-    with pytest.raises(MissingExtraError, match=r"publius\[cuda\]"):
-        NearestWords(vectors, DEVICE)
-
-
-def _no_driver():
+def _no_driver(*_):
     raise RuntimeError("cudaErrorNoDevice")
 
 
-@pytest.mark.parametrize("devices", [0, None])
-def test_without_a_device_it_is_not_asked(use_device, devices):
-    library = use_device(devices=devices)
-    if devices is None:
-        library.cuda.runtime.getDeviceCount = _no_driver
-    vectors, _ = words_and_points(100, 5, 10)
-    assert NearestWords(vectors).kernel != DEVICE
-    with pytest.raises(PubliusError, match="no CUDA device"):
-        NearestWords(vectors, DEVICE)
+@pytest.mark.parametrize("what", ["library", "device"])
+def test_without_one_the_processor_works(use_device, monkeypatch, what):
+    if what == "library":
+        monkeypatch.setitem(sys.modules, "cupy", None)
+    else:
+        use_device().empty = _no_driver
+    vectors, points = words_and_points(100, 5, 10)
+    assert chosen(vectors) != DEVICE
+    search = NearestWords(vectors)
+    search._work = 1e15
+    np.testing.assert_array_equal(search.nearest(points), search_with(vectors).nearest(points))
 
 
 @pytest.mark.parametrize(("memory", "works"), [(2**30, True), (2 * 4 * 4 * 16 * 600, True), (2**18, False)])
@@ -441,12 +469,12 @@ def test_it_takes_no_more_memory_than_half_of_what_is_free(use_device, memory, w
     use_device(memory=memory)
     vectors, points = words_and_points(600, 5, 100)
     if works:
-        search = NearestWords(vectors, DEVICE)
-        assert 16 <= search._device.block <= max(16, memory / (2 * 4 * 4 * 600))
-        np.testing.assert_array_equal(search.nearest(points), NearestWords(vectors, SGEMM).nearest(points))
+        search = search_with(vectors, DEVICE)
+        assert 16 <= search.few.block <= max(16, memory / (2 * 4 * 4 * 600))
+        np.testing.assert_array_equal(search.nearest(points), search_with(vectors).nearest(points))
     else:
         with pytest.raises(PubliusError, match="too little free memory"):
-            NearestWords(vectors, DEVICE)
+            search_with(vectors, DEVICE)
 
 
 def rounded(bits, which):
@@ -468,14 +496,14 @@ def test_products_of_rounded_numbers_are_caught(use_device, bits, which):
     use_device(product=rounded(bits, which))
     vectors, _ = words_and_points(600, 5, 1)
     with pytest.raises(PubliusError, match="wrong or rounded"):
-        NearestWords(vectors, DEVICE)
+        search_with(vectors, DEVICE)
 
 
 def test_sums_in_fewer_bits_are_caught(use_device):
     use_device(product=lambda some, others: np.matmul(some, others).astype(np.float16).astype(np.float32))
     vectors, _ = words_and_points(600, 5, 1)
     with pytest.raises(PubliusError, match="wrong or rounded"):
-        NearestWords(vectors, DEVICE)
+        search_with(vectors, DEVICE)
 
 
 def _device_entry(scores):
@@ -495,9 +523,9 @@ DEVICE_SPOILS = {
 def test_wrong_products_are_caught(use_device, spoil):
     use_device(change=lambda scores, calls: DEVICE_SPOILS[spoil](scores))
     vectors, _ = words_and_points(600, 5, 300)
-    assert NearestWords(vectors).kernel != DEVICE
+    assert chosen(vectors) != DEVICE
     with pytest.raises(PubliusError, match="wrong or rounded"):
-        NearestWords(vectors, DEVICE)
+        search_with(vectors, DEVICE)
 
 
 def test_a_dropped_dimension_is_caught_whichever_it_is(use_device):
@@ -505,7 +533,7 @@ def test_a_dropped_dimension_is_caught_whichever_it_is(use_device):
         use_device(product=lambda some, others, at=dropped: np.matmul(some, others) - np.outer(some[:, at], others[at]))
         vectors = np.ones((20, 6000), np.float32)
         with pytest.raises(PubliusError, match="wrong or rounded"):
-            NearestWords(vectors, DEVICE)
+            search_with(vectors, DEVICE)
 
 
 LATER = {
@@ -520,7 +548,7 @@ LATER = {
 def test_products_that_go_wrong_later_stop_the_search(use_device, change):
     library = use_device()
     vectors, points = words_and_points(600, 5, 300)
-    search = NearestWords(vectors, DEVICE)
+    search = search_with(vectors, DEVICE)
     search.nearest(points)
     library.change = lambda scores, calls: LATER[change](scores).astype(np.float32)
     with pytest.raises(PubliusError, match="outside its bound"):
@@ -530,7 +558,7 @@ def test_products_that_go_wrong_later_stop_the_search(use_device, change):
 def test_a_device_that_is_lost_costs_no_answer(use_device):
     library = use_device()
     vectors, points = words_and_points(600, 5, 1000)
-    search = NearestWords(vectors, DEVICE)
+    search = search_with(vectors, DEVICE)
     expected = search.nearest(points)
 
     def lost(scores, calls):
@@ -547,10 +575,10 @@ def test_a_device_that_is_lost_costs_no_answer(use_device):
 def test_a_forked_process_does_not_use_its_parents_device(use_device):
     use_device()
     vectors, points = words_and_points(600, 5, 300)
-    search = NearestWords(vectors, DEVICE)
+    search = search_with(vectors, DEVICE)
     context = multiprocessing.get_context("fork")
     told = context.SimpleQueue()
-    child = context.Process(target=lambda: told.put((search._device.usable, search.nearest(points))))
+    child = context.Process(target=lambda: told.put((search.few.usable, search.nearest(points))))
     child.start()
     usable, found = told.get()
     child.join()

@@ -150,11 +150,7 @@ def test_ties_on_a_grid_go_to_the_lowest_index(vectors, points):
 def test_search_sees_vectors_only():
     """R5: no argument could carry the input word."""
     assert list(inspect.signature(NearestWords.nearest).parameters) == ["self", "points", "threads"]
-    assert list(inspect.signature(NearestWords.__init__).parameters) == [
-        "self",
-        "vectors",
-        "kernel",  # the name of a product: a search without words
-    ]
+    assert list(inspect.signature(NearestWords.__init__).parameters) == ["self", "vectors"]
 
 
 def test_one_word_and_no_points():

@@ -1,7 +1,7 @@
 """Scores from products of 8-bit numbers by the library ONNX Runtime.
 
-Two gates stand before them, and where one is shut the search works with sgemm: the installed version is one that sends
-nothing anywhere, and at the very shape that the search asks for every product is right. None changes an answer.
+They are used where the installed version is one that sends nothing anywhere, and at the very shape that the search asks for
+every product is right.
 
 Points are unsigned, words signed: the pairing that processors have an instruction for. Where that instruction is
 missing, two neighboring products are added in 16 bits, which 8-bit words overflow: then words have 7 bits.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final, final
@@ -21,62 +22,31 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, Float64Array
-from publius.errors import MissingExtraError, PubliusError, extra
 
 Words = NDArray[np.int8]
 Points = NDArray[np.uint8]
 
-POINTS: Final = 128
-"""Points of a block at most: with a panel of words their scores are about 4 MiB."""
-ZERO: Final = 128
-"""What stands for zero among the unsigned numbers of a point."""
-NO_WORD: Final = -3e38
-"""The score of a column that holds no word."""
-DEEPEST: Final = 8192  # more than this often, products could leave 32 bits
+POINTS: Final = 128  # of a block at most: with a panel of words their scores are about 4 MiB
+ZERO: Final = 128  # what stands for zero among the unsigned numbers of a point
+NO_WORD: Final = -3e38  # the score of a column that holds no word
+_DEEPEST: Final = 8192  # more than this often, products could leave 32 bits
 _REACHES: Final = (127, 63)
 _EXACT: Final = 1000  # so many products of 8-bit numbers add up to less than 2**24
 _BLAS = ThreadpoolController()
+# Versions from the first and below the second; later ones report their use to their makers unless told not to.
 _SENDS_NOTHING: Final = ((1, 26), (1, 29))
-"""Versions from the first and below the second; later ones report their use to their makers unless told not to."""
-
-
-def version(name: str) -> str:
-    """That of an installed package; `ModuleNotFoundError` where it is not."""
-    from importlib.metadata import version as installed  # slow to start
-
-    return installed(name)
-
-
-def check_library(dimension: int) -> None:
-    """`MissingExtraError` without the library, `PubliusError` where it cannot be asked for such products at all."""
-    try:
-        found = version("onnxruntime")
-    except ModuleNotFoundError:
-        raise MissingExtraError("onnxruntime", "onnxruntime") from None
-    if not _SENDS_NOTHING[0] <= tuple(map(int, re.findall(r"\d+", found)[:2])) < _SENDS_NOTHING[1]:
-        least, end = (".".join(map(str, each)) for each in _SENDS_NOTHING)
-        raise PubliusError(
-            f"onnxruntime {found} is not one of the versions from {least} and below {end}, which send nothing"
-        )
-    if dimension > DEEPEST:
-        raise PubliusError(f"8-bit products have at most {DEEPEST:,} dimensions, not {dimension:,}")
 
 
 @lru_cache(maxsize=64)
 def reach(dimension: int, columns: int) -> int:
-    """The largest whole number of a word with which every product of this shape is right.
+    """The largest whole number of a word with which every product of this shape is right; 0 where none is."""
+    from importlib.metadata import version  # slow to start
 
-    Raises as `check_library`, and `PubliusError` where products are wrong.
-    """
-    check_library(dimension)
-    for most in _REACHES:
-        try:
-            if _right(dimension, columns, most):
-                return most
-        except Exception as error:  # whatever breaks, sgemm is there
-            what = f"onnxruntime's 8-bit products break on this machine: {type(error).__name__}"
-            raise PubliusError(what) from None
-    raise PubliusError("onnxruntime's 8-bit products are wrong on this machine")
+    with suppress(Exception):  # whatever is missing or breaks, sgemm is there
+        installed = tuple(map(int, re.findall(r"\d+", version("onnxruntime"))[:2]))
+        if _SENDS_NOTHING[0] <= installed < _SENDS_NOTHING[1] and dimension <= _DEEPEST:
+            return next((most for most in _REACHES if _right(dimension, columns, most)), 0)
+    return 0
 
 
 def _right(dimension: int, columns: int, most: int) -> bool:
@@ -129,15 +99,6 @@ def _made(rows: int, columns: int, start: int, end: int) -> NDArray[np.int16 | n
     return np.resize(few.astype(np.int16 if end < 2**15 else np.int32), (rows, columns))
 
 
-def _library() -> Any:
-    # Read when the library is loaded: versions that report their use make no file and open no connection with it.
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    with extra("onnxruntime", "onnxruntime"):
-        library = import_module("onnxruntime")
-    library.disable_telemetry_events()  # on Windows, also of the versions that may be installed
-    return library
-
-
 @final
 class Panel:
     """Words, shape (n, columns), whose scores are computed together, safe for threads, without the GIL.
@@ -147,7 +108,10 @@ class Panel:
     """
 
     def __init__(self, words: Words, scales: Float32Array, offsets: Float32Array) -> None:
-        library = _library()
+        # Read when the library is loaded: versions that report their use make no file and open no connection with it.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+        library: Any = import_module("onnxruntime")
+        library.disable_telemetry_events()  # on Windows, also of the versions that may be installed
         options = library.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4

@@ -1,20 +1,15 @@
-"""Scores from float32 matrix products on a graphics processor, by the library CuPy.
+"""Stage 1 of the search (`nearest`) on a graphics processor, by the library CuPy: float32 scores of all words at once.
 
-The scores are those of stage 1 of the search (`nearest`), for all words at once, and the device keeps them: what comes
-back of a point is its best word, and the few others that the bound of rounding does not exclude. Later stages decide
-among these on the processor, so the answer stays that of exact arithmetic.
-
-A device may round the numbers that it multiplies, to 11 bits for instance, where nobody asked for it. So at the start
-products of the very shape are compared with what they must be to the last bit, and of each point the best score is held
-to its bound. A device that stops answering costs time and nothing else: its points are searched on the processor.
+What comes back of a point is its best word, and the few others that the bound of rounding does not exclude. A device may
+round the numbers that it multiplies, to 11 bits for instance, where nobody asked for it. So at the start products of the very
+shape are compared with what they must be to the last bit, and of each point the best score is held to its bound. A
+device that stops answering costs time and nothing else: its points are searched on the processor.
 """
 
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Final, final
 
 import numpy as np
@@ -22,11 +17,10 @@ import numpy as np
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
 from publius.embeddings.byte_products import scattered
 from publius.embeddings.catalogue import home
-from publius.embeddings.shortlist import FewWords
-from publius.errors import MissingExtraError, PubliusError, extra
+from publius.embeddings.shortlist import Few, FewWords
+from publius.errors import PubliusError
 
-THREADS: Final = 4
-"""So many threads keep a device busy; each has scores of its own there."""
+THREADS: Final = 4  # so many keep a device busy; each has scores of its own there
 _BLOCK: Final = 4096  # points at most that are scored together
 _FEWEST: Final = 16  # with memory for fewer, what travels to the device takes longer than what it computes
 _SCORES: Final = 2**27  # numbers of a thread at most, 512 MiB
@@ -34,62 +28,29 @@ _MOST: Final = 4096  # a point with more words is left to the processor, which b
 _TOGETHER: Final = 64  # points whose other words are looked for together
 _CHUNK: Final = 16_384
 _SUMS: Final = 4096  # so many numbers of 12 bits add up to less than 2**24, which float32 holds
-# Points and words of the check, which come again; primes, so that no tile repeats.
-_DISTINCT: Final = (257, 4099)
-
-
-def unusable() -> str | None:
-    """Why no device can be asked here; None when one can. Loads the library where it is installed."""
-    if find_spec("cupy") is None:
-        return "the extra cuda is not installed"
-    return _missing(os.getpid())
-
-
-@lru_cache(maxsize=1)
-def _missing(_process: int) -> str | None:
-    try:
-        count = _library().cuda.runtime.getDeviceCount()
-    except Exception as error:  # whatever breaks, the processor is there
-        return f"CuPy finds no CUDA device: {type(error).__name__}"
-    return None if count else "CuPy finds no CUDA device"
-
-
-def check() -> None:
-    """Raise `MissingExtraError` without the library, `PubliusError` without a device."""
-    if (why := unusable()) is not None:
-        raise MissingExtraError("cupy", "cuda") if "not installed" in why else PubliusError(why)
+_DISTINCT: Final = (257, 4099)  # points and words of the check, which come again; primes, so that no tile repeats
 
 
 @final
 class OnDevice:
-    """A vocabulary on the device, in float32 with the column -|w|^2/2.
+    """Vectors on the device, shape (V, n), in float32 with the column -|w|^2/2; ``scale`` brings them to at most 1.
 
-    Attributes:
-        block: the points that are best scored together.
-
+    Raises `PubliusError` for too little memory and for products that are wrong, and what CuPy raises without a device.
     """
 
-    def __init__(self, vectors: FloatArray, scale: float) -> None:
-        """Take ``vectors``, shape (V, n), that ``scale`` brings to at most 1.
+    kernel = "cupy-sgemm"
 
-        Raises `PubliusError` where there is no device or too little memory, or where its products are wrong.
-        """
+    def __init__(self, vectors: FloatArray, scale: float) -> None:
         self._process, self._lost = os.getpid(), False
-        self._vectors, self._scale = vectors, scale
-        self._norms = np.empty(len(vectors))
-        self.block = 0
-        try:
-            self._xp = _library()
-            self._words = self._carried()
-            self.block = self._points_in_memory()
-            right = self.block >= _FEWEST and self._right()
-        except PubliusError:
-            raise
-        except Exception as error:  # the library has errors of its own for each thing that can go wrong
-            raise PubliusError(f"the CUDA device cannot be used: {type(error).__name__}") from None
+        self._vectors, self._scale, self._norms = vectors, scale, np.empty(len(vectors))
+        self._xp = _library()
+        self._words = self._carried()
+        # Half of what is free is for the scores of all threads.
+        free = self._xp.cuda.Device().mem_info[0] // (2 * THREADS * np.float32().itemsize)
+        self.block = int(min(_BLOCK, min(_SCORES, free) // len(vectors)))
         if self.block < _FEWEST:
             raise PubliusError("the CUDA device has too little free memory for this vocabulary")
-        if not right:
+        if not self._right():
             raise PubliusError("the CUDA device's products are wrong or rounded")
 
     @property
@@ -107,34 +68,23 @@ class OnDevice:
             words[part] = self._xp.asarray(np.column_stack([rows, -self._norms[part]]).astype(np.float32))
         return words
 
-    def _points_in_memory(self) -> int:
-        """A block's size: half of what is free is for the scores of all threads."""
-        free = self._xp.cuda.Device().mem_info[0] // (2 * THREADS * np.float32().itemsize)
-        return int(min(_BLOCK, min(_SCORES, free) // len(self._vectors)))
-
     def of_a_thread(self) -> FewWords:
         """The search itself, which any thread may call."""
         return self.search
 
-    def search(
-        self, points: Float64Array, rows: Float32Array, bounds: Float64Array
-    ) -> tuple[IndexArray, dict[int, IndexArray]]:
+    def search(self, points: Float64Array, rows: Float32Array, bounds: Float64Array) -> Few:
         """As `Shortlist.search`; a device that is lost leaves all points to the processor."""
-        winners = np.full(len(points), -1, np.int64)
-        if not self.usable:
-            return winners, {}
-        try:
-            with self._xp.cuda.Stream(non_blocking=True):
-                return self._search(points, rows, bounds, winners)
-        except PubliusError:
-            raise
-        except Exception:  # memory that others took, a driver that was renewed: the rest is searched otherwise
-            self._lost = True
-            return np.full(len(points), -1, np.int64), {}
+        if self.usable:
+            try:
+                with self._xp.cuda.Stream(non_blocking=True):
+                    return self._search(points, rows, bounds)
+            except PubliusError:
+                raise
+            except Exception:  # memory that others took, a driver that was renewed: the rest is searched otherwise
+                self._lost = True
+        return np.full(len(points), -1, np.int64), {}
 
-    def _search(
-        self, points: Float64Array, rows: Float32Array, bounds: Float64Array, winners: IndexArray
-    ) -> tuple[IndexArray, dict[int, IndexArray]]:
+    def _search(self, points: Float64Array, rows: Float32Array, bounds: Float64Array) -> Few:
         xp = self._xp
         scores = xp.matmul(xp.asarray(rows), self._words.T)
         places = scores.argmax(axis=1)
@@ -144,10 +94,13 @@ class OnDevice:
         seconds = scores.max(axis=1)
         place, top, second = (xp.asnumpy(each) for each in (places, tops, seconds))
         floors = top.astype(np.float64) - 2 * bounds
-        if not (np.abs(top - self._exact(points, rows, place)) <= bounds).all() or np.isnan(second).any():
+        # In float64 the score of each point's word.
+        exact = np.einsum("ij,ij->i", np.asarray(self._vectors[place], np.float64), points) * self._scale
+        exact -= self._norms[place] * rows[:, -1]
+        if not (np.abs(top - exact) <= bounds).all() or np.isnan(second).any():
             raise PubliusError(_WRONG)
         close = np.flatnonzero(second >= floors)
-        winners[:] = place
+        winners = place.astype(np.int64)
         winners[close] = -1
         candidates: dict[int, IndexArray] = {}
         levels = np.nextafter(floors.astype(np.float32), np.float32(-np.inf))
@@ -162,12 +115,6 @@ class OnDevice:
                     begin, stop = stop, stop + count
                     candidates[row] = np.sort(np.append(words[begin:stop], place[row]))
         return winners, candidates
-
-    def _exact(self, points: Float64Array, rows: Float32Array, place: IndexArray) -> Float64Array:
-        """In float64 the score of each point's word."""
-        words = np.asarray(self._vectors[place], np.float64)
-        scores: Float64Array = np.einsum("ij,ij->i", words, points) * self._scale
-        return scores - self._norms[place] * rows[:, -1]
 
     def _right(self) -> bool:
         """Whether products of this very shape are right to the last bit, of few points and of a whole block.
@@ -231,5 +178,4 @@ def _made(shape: tuple[int, int], start: int) -> Any:
 def _library() -> Any:
     # Read when the library is loaded: what it compiles for the device lies beside our own files.
     os.environ["CUPY_CACHE_DIR"] = str(home() / "cupy")
-    with extra("cuda", "cupy"):
-        return import_module("cupy")
+    return import_module("cupy")

@@ -8,11 +8,10 @@ and keeps the guarantee. Three stages, each handing on only what it cannot decid
 2. float64, for points whose runner-up lies within the rounding bound of stage 1.
 3. exact rational arithmetic, for what lies within the rounding bound of stage 2. Ties go to the lower index.
 
-Products of 8-bit numbers with a bound of their error leave a few words a point (`shortlist`), and stage 1 is done for
-these alone, where that is faster by a rule (`kernel`). Or a graphics processor does stage 1 (`cuda_products`), from so
-much work on that starting it pays.
+From so much work on that it pays, stage 1 is done for the few words that products of 8-bit numbers leave (`shortlist`),
+or by a graphics processor (`cuda_products`).
 
-So the answer is that of exact arithmetic, whatever the batch, the threads, the kernel or the BLAS (R3, R4). The
+So the answer is that of exact arithmetic, whatever the batch, the threads, the products or the BLAS (R3, R4). The
 expanded squared distance would lose the answer to cancellation when the noise is large; the score form does not.
 """
 
@@ -25,23 +24,18 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Final, Literal, final
+from typing import final
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
-from publius.embeddings import byte_products, cuda_products
 from publius.embeddings.cuda_products import THREADS, OnDevice
-from publius.embeddings.shortlist import Shortlist, columns
+from publius.embeddings.shortlist import Shortlist
 from publius.errors import DataError, PubliusError
 
-Kernel = Literal["sgemm", "onnxruntime-int8", "cupy-sgemm"]
-SGEMM: Final[Kernel] = "sgemm"
-BYTES: Final[Kernel] = "onnxruntime-int8"
-DEVICE: Final[Kernel] = "cupy-sgemm"
-
 _FirstStage = Shortlist | OnDevice | None
+"""What finds a few words a point before they are decided; None for all words with sgemm."""
 
 _ROWS = 256  # a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
 _PANEL = 4096
@@ -68,23 +62,12 @@ def _has_byte_units() -> bool:
 
 @final
 class NearestWords:
-    """Exact Euclidean nearest-row search over fixed vectors.
+    """Exact Euclidean nearest-row search over fixed ``vectors``, shape (V, n), finite; `DataError` otherwise."""
 
-    Attributes:
-        size: number of rows V.
-        dimension: n.
-
-    """
-
-    def __init__(self, vectors: FloatArray, kernel: Kernel | None = None) -> None:
-        """Take ``vectors``, shape (V, n), finite; `DataError` otherwise.
-
-        ``kernel`` names the matrix product, which changes no answer; without it a rule says it. `MissingExtraError`
-        without the library of one that is named, `PubliusError` when its products are wrong.
-        """
+    def __init__(self, vectors: FloatArray) -> None:
         if vectors.ndim != 2 or 0 in vectors.shape:
             raise DataError(f"a vocabulary needs an array of shape (words, dimension), not {vectors.shape}")
-        self.size, self.dimension = vectors.shape
+        self.dimension = vectors.shape[1]
         largest = float(np.abs(vectors).max())
         if not math.isfinite(largest):
             raise DataError("the vectors hold a value that is not finite")
@@ -92,38 +75,16 @@ class NearestWords:
         self._scale = 2.0 ** -math.frexp(largest)[1] if largest > 0 else 1.0
         self._rows = _distinct_rows(vectors)
         self._vectors = vectors if self._rows is None else vectors[self._rows]
-        self._asked = kernel if self.dimension > 1 else SGEMM
         self._work = 0.0
-        if self._asked == BYTES:
-            _ = self._shortlist
-        if self._asked == DEVICE:
-            cuda_products.check()
-            _ = self._device
 
-    @cached_property
-    def kernel(self) -> Kernel:
-        """The matrix product that searches of great size work with: as asked, else the device, else the best here."""
-        if self._asked is None and cuda_products.unusable() is None:
-            with suppress(PubliusError):
-                _ = self._device
-                return DEVICE
-        return self._asked or self._on_processor
-
-    @cached_property
-    def _on_processor(self) -> Kernel:
-        size, n = self._vectors.shape
-        if n >= _LEAST_DIMENSION and size >= _LEAST_WORDS and _has_byte_units():
-            with suppress(PubliusError):
-                byte_products.reach(n, columns(size))
-                return BYTES
-        return SGEMM
+    @property
+    def kernel(self) -> str:
+        """What the next search works with: it changes no answer."""
+        first = self._first_stage()
+        return "sgemm" if first is None else first.kernel
 
     def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
-        """Index of the nearest row for each row of ``points``, shape (p, n) -> (p,).
-
-        The result does not depend on ``threads``, on the number of points or on their order.
-        `DataError` when a point is not finite or has another dimension.
-        """
+        """Index of the nearest row for each row of ``points``, shape (p, n) -> (p,); `DataError` for what is no point."""
         exact: Float64Array = np.ascontiguousarray(points, np.float64)
         if exact.ndim != 2 or exact.shape[1] != self.dimension:
             raise DataError(f"points must have shape (count, {self.dimension}), not {exact.shape}")
@@ -161,27 +122,26 @@ class NearestWords:
             elif memory is not None:
                 result[block] = self._nearest_in_block(some, memory)
 
+    # Stage 0: 8 bits, or a device --------------------------------------------------------------------------
+
     def _first_stage(self) -> _FirstStage:
-        """What finds a few words a point before they are decided; None for all words with sgemm."""
-        if self._asked is None and self._work < _WORTH:
-            return None
-        whole = self._asked is not None or self._work >= _WORTH_A_DEVICE
-        chosen = self.kernel if whole else self._on_processor
-        if chosen == DEVICE:
-            if self._device.usable:
-                return self._device
-            chosen = SGEMM if self._asked else self._on_processor
-        return self._shortlist if chosen == BYTES else None
+        if self._work >= _WORTH_A_DEVICE and self._device is not None and self._device.usable:
+            return self._device
+        return self._shortlist if self._work >= _WORTH else None
 
     @cached_property
-    def _device(self) -> OnDevice:
-        return OnDevice(self._vectors, self._scale)
-
-    # Stage 0: 8 bits --------------------------------------------------------------------------------------
+    def _device(self) -> OnDevice | None:
+        with suppress(Exception):  # there is none, something breaks, or its products are wrong: the processor is there
+            return OnDevice(self._vectors, self._scale)
+        return None
 
     @cached_property
-    def _shortlist(self) -> Shortlist:
-        return Shortlist(self._vectors, self._scale, self._squares / 2)
+    def _shortlist(self) -> Shortlist | None:
+        size, n = self._vectors.shape
+        if n >= _LEAST_DIMENSION and size >= _LEAST_WORDS and _has_byte_units():
+            with suppress(PubliusError):  # the library is not there, or its products are wrong
+                return Shortlist(self._vectors, self._scale, self._squares / 2)
+        return None
 
     def _nearest_of_few(
         self, points: Float64Array, winner: IndexArray, candidates: dict[int, IndexArray]

@@ -2,7 +2,7 @@
 
 The score of a word is z.w - |w|^2/2. Words and points are rounded to 8 bits, each word with a scale of its own. The
 sum of the products of whole numbers is exact, so the error of a score is what rounding took, from lengths that are
-measured here in float64 (theory, 10). Words are put in order of their length, longest first, and cut into
+measured here in float64. Words are put in order of their length, longest first, and cut into
 panels, so that the longest word of a panel says little too much of the others. Of a panel those words stay whose score
 could still be the best; at the end each is held to the error of its own. The first panel has words of all lengths: it
 says early how good the best is, wherever a point lies, so that few words stay, and of all points about as many.
@@ -21,7 +21,8 @@ from publius.embeddings import byte_products
 from publius.embeddings.byte_products import NO_WORD, POINTS, ZERO, Panel, Points
 from publius.errors import PubliusError
 
-FewWords = Callable[[Float64Array, Float32Array, Float64Array], tuple[IndexArray, dict[int, IndexArray]]]
+Few = tuple[IndexArray, dict[int, IndexArray]]
+FewWords = Callable[[Float64Array, Float32Array, Float64Array], Few]
 """A first stage of the search: see `Shortlist.search`."""
 
 _WIDTH = 8192  # words of a panel at least, where there are so many
@@ -30,34 +31,36 @@ _CHUNK = 1024
 _EIGHT = 8
 _ALL_BELOW = np.ones(_EIGHT, bool).view(np.uint64)
 _FINEST = 2.0**-90  # what leaves float32 at its lower end
+# A word that was found: whose it is, its place in the order, its score and the error of that.
 _FOUND = np.dtype([("owner", np.int64), ("place", np.int64), ("score", np.float64), ("error", np.float64)])
-"""A word that was found: whose it is, its place in the order, its score and the error of that."""
 _Found = NDArray[np.void]
-
-
-def columns(size: int) -> int:
-    """Words of a panel of a vocabulary of ``size``: the shape whose products are checked."""
-    return -(-size // max(1, size // _WIDTH))
 
 
 @final
 class Shortlist:
     """Words in 8 bits, in panels by length, and in float32.
 
-    Vectors come scaled, so that no number is above 1.
+    Of ``vectors``, shape (V, n), that ``scale`` brings to at most 1, and |w|^2/2 of each when it has; `PubliusError` where
+    the products are wrong or their library is missing.
     """
 
-    def __init__(self, vectors: FloatArray, scale: float, norms: Float64Array) -> None:
-        """Take ``vectors``, shape (V, n), that ``scale`` brings to at most 1, and |w|^2/2 of each when it has.
+    kernel = "onnxruntime-int8"
+    block = POINTS
 
-        Raises `PubliusError` where the products are wrong, `MissingExtraError` where their library is missing.
-        """
+    def __init__(self, vectors: FloatArray, scale: float, norms: Float64Array) -> None:
         size, dimension = vectors.shape
-        self._vectors, self._norms, self._width = vectors, norms, columns(size)
+        self._vectors, self._norms = vectors, norms
+        self._width = -(-size // max(1, size // _WIDTH))
         reach = byte_products.reach(dimension, self._width)
-        self._order = _first_of_all_lengths(np.argsort(-self._norms, kind="stable"), self._width)
+        if not reach:
+            raise PubliusError("onnxruntime's 8-bit products are missing or wrong on this machine")
+        self._order = np.argsort(-norms, kind="stable")
+        if size > self._width:  # as many words as a panel has stand in front, from all over the order
+            ahead = np.zeros(size, bool)
+            ahead[np.arange(self._width) * size // self._width] = True
+            self._order = np.concatenate((self._order[ahead], self._order[~ahead]))
+        # Of each word in this order what an error takes of a point's loss, of its length, and of nothing.
         self._errors = np.empty((3, size))
-        """Of each word in this order what an error takes of a point's loss, of its length, and of nothing."""
         # A power of two scales the points instead, but for one that could take them out of float32.
         as_they_are = vectors.dtype == np.float32 and 2.0**-20 <= scale <= 2.0**20
         self._singles = vectors
@@ -73,7 +76,8 @@ class Shortlist:
         rounded = np.zeros((self._vectors.shape[1], self._width), np.int8)
         scales, offsets = np.zeros(self._width, np.float32), np.full(self._width, NO_WORD, np.float32)
         offsets[: len(words)] = -self._norms[words]
-        for part in _chunks(len(words)):
+        for first in range(0, len(words), _CHUNK):
+            part = slice(first, min(first + _CHUNK, len(words)))
             rows = np.asarray(self._vectors[words[part]], np.float64) * scale
             unit = (np.abs(rows).max(axis=1) / reach).astype(np.float32)
             unit[unit == 0] = 1
@@ -87,22 +91,16 @@ class Shortlist:
             self._errors[:, there] = np.sqrt(2 * norms), _lengths(rows) + near * 2.0**-20, norms * 2.0**-20
         return byte_products.Panel(rounded, scales, offsets)
 
-    block = POINTS
-    """The points that are best scored together."""
-
     def of_a_thread(self) -> FewWords:
         """The search with memory of its own."""
         memory = Workspace(self._panels, self._vectors.shape[1], self._width)
         return lambda points, rows, bounds: self.search(points, rows, bounds, memory)
 
-    def search(
-        self, points: Float64Array, rows: Float32Array, bounds: Float64Array, memory: Workspace
-    ) -> tuple[IndexArray, dict[int, IndexArray]]:
-        """The nearest word of each point, or -1; and candidates for some of those.
+    def search(self, points: Float64Array, rows: Float32Array, bounds: Float64Array, memory: Workspace) -> Few:
+        """The nearest word of each point, or -1 with candidates; with neither it is to be searched otherwise.
 
         ``points`` are scaled and shrunk, shape (p, n); ``rows`` the same in float32 with the shrink as last column, and
-        ``bounds`` the error of their float32 scores. A point with -1 and no candidates is to be searched otherwise.
-        Raises `PubliusError` for a product that is outside its bound.
+        ``bounds`` the error of their float32 scores. `PubliusError` for a product that is outside its bound.
         """
         winners = np.full(len(points), -1, np.int64)
         here = np.flatnonzero(rows[:, -1] == 1)  # the norms of words count once with all points of a block
@@ -217,14 +215,6 @@ class Workspace:
 _WRONG = "onnxruntime returned a product outside its bound, so it cannot be trusted: uninstall it"
 
 
-def _first_of_all_lengths(order: IndexArray, width: int) -> IndexArray:
-    """The same order, but with as many words as a panel has from all over it in front."""
-    panels = -(-len(order) // width)
-    ahead = np.zeros(len(order), bool)
-    ahead[np.arange(width) * len(order) // width] = panels > 1
-    return np.concatenate((order[ahead], order[~ahead]))
-
-
 def _error(words: Float64Array, lost: Float64Array, length: Float64Array) -> Float64Array:
     """The error of a score; a hundredth on top for the rounding of what is computed here."""
     return np.asarray(1.01 * (lost * words[0] + length * words[1] + words[2]) + _FINEST)
@@ -239,7 +229,3 @@ def _starts(owner: IndexArray) -> IndexArray:
 
 def _lengths(rows: Float64Array) -> Float64Array:
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
-
-
-def _chunks(size: int) -> Iterator[slice]:
-    return (slice(start, min(start + _CHUNK, size)) for start in range(0, size, _CHUNK))
