@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from publius.embeddings import topic_metric
 from publius.embeddings.topic_metric import fit_metric, log_odds
-from publius.errors import DataError, UsageError
+from publius.errors import DataError
 from toy import WORDS
 
 
@@ -35,23 +36,25 @@ def test_more_topics_keep_the_distances_of_centred_log_odds():
     np.testing.assert_allclose(found @ found.T, centred @ centred.T, atol=1e-12)
 
 
-def test_each_word_is_on_the_side_of_its_topic_and_the_informative_ones_stay(two_topics):
-    found = fit_metric(*two_topics, name="topics", words=40)
+def test_each_word_is_on_the_side_of_its_topic_and_the_informative_ones_stay(two_topics, monkeypatch):
+    monkeypatch.setattr(topic_metric, "_WORDS", 40)
+    found = fit_metric(*two_topics, name="topics")
     values = dict(zip(found.vocabulary, found.vectors[:, 0], strict=True))
     assert found.dimension == 1
     assert "the" not in found
     assert len(values) == 40
     assert all(value < 0 for word, value in values.items() if word in WORDS[:20])
     assert all(value > 0 for word, value in values.items() if word in WORDS[-20:] and word != "bread")
-    assert "bread" not in fit_metric(*two_topics, name="topics", words=12)
     assert "must be public" in found.source["notice"]
     assert found.source["topics"] == {"a": 30, "b": 30}
+    monkeypatch.setattr(topic_metric, "_WORDS", 12)
+    assert "bread" not in fit_metric(*two_topics, name="topics")
 
 
 def test_only_words_by_the_list_rule_stay(two_topics):
     texts, labels = two_topics
     named = [f"{text} qzqzq anna{' rarely' * (i < 4)}" for i, text in enumerate(texts)]
-    found = fit_metric(named, labels, name="t", words=2000)
+    found = fit_metric(named, labels, name="t")
     assert "qzqzq" not in found
     assert "rarely" not in found
     assert "anna" in found
@@ -61,8 +64,6 @@ def test_only_words_by_the_list_rule_stay(two_topics):
 
 
 def test_what_makes_no_metric_is_refused(two_topics):
-    with pytest.raises(UsageError, match="at least 2"):
-        fit_metric(*two_topics, name="t", words=1)
     with pytest.raises(DataError, match="at least two"):
         fit_metric(two_topics[0], ["a"] * 60, name="t")
     with pytest.raises(DataError, match="one label for each"):

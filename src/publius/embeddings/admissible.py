@@ -13,12 +13,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-UNKNOWN: Final = "<unk>"
-"""The public token that stands for unknown words; never a word of the vocabulary itself."""
+UNKNOWN: Final = "<unk>"  # the public token that stands for unknown words; never a word of the vocabulary itself
 LONGEST_WORD: Final = 1_000  # characters
 LARGEST_DIMENSION: Final = 10_000
-LARGEST_NORM: Final = 1e18
-"""Longest vector: squares and products of two stay below 1e37, ten times below the largest float32."""
+LARGEST_NORM: Final = 1e18  # squares and products of two stay below 1e37, ten times below the largest float32
 
 _CONTROLS: Final = frozenset(("Cc", "Cs", "Zl", "Zp"))
 _BIDIRECTIONAL: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

@@ -13,20 +13,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, final
 
-import numpy as np
-
-from publius.arrays import Float32Array
-from publius.errors import DataError, MissingExtraError, StorageError, UsageError
+from publius.errors import MissingExtraError, StorageError, UsageError
 from publius.files import AnyPath, os_errors
-from publius.text.list_rule import PACKAGE, glove_data, glove_words
+from publius.text.list_rule import glove_data
 
 DEFAULT: Final = "glove-6b-50d"
+# Names of the vectors that come with the extra ``glove``, and how many of its most frequent words each has.
 PACKAGED: Final[Mapping[str, int]] = MappingProxyType({DEFAULT: 50_000, "glove-6b-50d-400k": 400_000})
-"""Names of the vectors that come with the extra ``glove``, and how many of its most frequent words each has."""
-
 PACKAGED_FOLDER: Final = "packaged"
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
-"""What embeddings may be called: it becomes the name of a folder."""
 
 
 def check_name(name: str, what: str = "embeddings") -> str:
@@ -54,17 +49,13 @@ def home() -> Path:
 @final
 @dataclass(frozen=True)
 class Shelf:
-    """What is stored of a kind, each in a folder of its name under ``$PUBLIUS_HOME``.
+    """What is stored of a kind, each in a folder of its name under ``$PUBLIUS_HOME``."""
 
-    Attributes:
-        kind: embeddings or classifiers.
-        taken: names of those that come with a package.
-        sign: a file by which one is told from what is none; without it whatever has a name is one, be it damaged.
-    """
-
-    kind: str
-    taken: tuple[str, ...]
-    sign: str = ""
+    kind: str  # embeddings or classifiers
+    taken: tuple[str, ...]  # names of those that come with a package
+    sign: str = (
+        ""  # a file by which one is told from what is none; without it whatever has a name is one, be it damaged
+    )
 
     def root(self) -> Path:
         """Where all of them are."""
@@ -108,10 +99,7 @@ stored_names, new_stored_folder = SHELF.names, SHELF.new
 
 
 def owned_store(entry: AnyPath) -> bool:
-    """Make the store that ``entry`` is to lie in, if it is one, for its owner alone; False for packaged ones.
-
-    What is learned or imported is its owner's until he publishes it; what comes with a package is public already.
-    """
+    """Make the store that ``entry`` is to lie in, if it is one, for its owner alone; False for packaged ones: public."""
     parent, own = Path(entry).absolute().parent, home().absolute()
     if parent.parent != own:
         return True
@@ -146,13 +134,3 @@ def package_installed() -> bool:
     with suppress(MissingExtraError):
         return glove_data().is_dir()
     return False
-
-
-def package_content(limit: int) -> tuple[list[str], Float32Array]:
-    """The first ``limit`` words and vectors of the package, read by path: no code of it is run."""
-    data = glove_data()
-    try:
-        vectors = np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:limit]
-        return glove_words(limit), vectors
-    except (OSError, ValueError) as error:
-        raise DataError(f"the package {PACKAGE} is damaged ({type(error).__name__}): install it again") from None

@@ -28,7 +28,6 @@ from publius.embeddings.catalogue import (
     in_own_store,
     is_stored,
     name_from,
-    package_content,
     stored_folder,
     stored_names,
 )
@@ -36,7 +35,7 @@ from publius.embeddings.import_file import GLOVE, read_vectors
 from publius.embeddings.store import Record, digest, open_store, write_store
 from publius.errors import DataError, StorageError, UsageError
 from publius.files import AnyPath, shown
-from publius.text.list_rule import PACKAGE, glove_data
+from publius.text.list_rule import PACKAGE, glove_data, glove_words
 from publius.text.tokenizer import PROFILES, profile_named
 
 _BLOCK: Final = 2**13
@@ -131,14 +130,9 @@ class Embeddings:
         """
         if tokenizer is not None:
             profile_named(tokenizer)
-        found = read_vectors(path, limit=limit, vocabulary=vocabulary, skip_bad_rows=skip_bad_rows)
-        source = {
-            "format": found.format, "rows": found.rows, "limit": limit,
-            "vocabulary": None if vocabulary is None else len(vocabulary), "skipped": dict(found.skipped),
-            "unknown_rows": found.unknown_rows,
-        }  # fmt: skip
-        profile = tokenizer or ("glove" if found.format == GLOVE else "word2vec")
-        return cls._checked(name or name_from(path), found.words, found.vectors, profile, source)
+        words, vectors, source = read_vectors(path, limit=limit, vocabulary=vocabulary, skip_bad_rows=skip_bad_rows)
+        profile = tokenizer or ("glove" if source["format"] == GLOVE else "word2vec")
+        return cls._checked(name or name_from(path), words, vectors, profile, source)
 
     @classmethod
     def from_arrays(
@@ -190,14 +184,23 @@ class Embeddings:
 
     @classmethod
     def _packaged(cls, name: str) -> Embeddings:
-        """The package's vectors, converted to a store at first use so that later they are mapped at once."""
-        installed = glove_data().parents[1].glob(f"{PACKAGE.replace('-', '_')}-*.dist-info")
+        """The package's vectors, converted to a store at first use so that later they are mapped at once.
+
+        They are read by path: no code of the package is run.
+        """
+        data, limit = glove_data(), PACKAGED[name]
+        installed = data.parents[1].glob(f"{PACKAGE.replace('-', '_')}-*.dist-info")
         version = next((each.stem.rpartition("-")[2] for each in installed), "0")  # importlib.metadata is slow to start
         folder = home() / PACKAGED_FOLDER / f"{name}-{version}"
         if folder.is_dir():
             return cls.open(folder)
-        words, vectors = package_content(PACKAGED[name])
-        source = {"format": "package", "package": PACKAGE, "version": version, "limit": PACKAGED[name]}
+        try:
+            vectors = np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:limit]
+            words = glove_words(limit)
+        except (OSError, ValueError) as error:
+            said = f"the package {PACKAGE} is damaged ({type(error).__name__}): install it again"
+            raise DataError(said) from None
+        source = {"format": "package", "package": PACKAGE, "version": version, "limit": limit}
         made = cls.from_arrays(words, vectors, name=name, tokenizer="glove", source=source)
         try:
             return made.save(folder)
@@ -277,8 +280,8 @@ class Embeddings:
     def __reduce__(self) -> tuple[Callable[..., Embeddings], tuple[Any, ...]]:
         if self.folder is not None:
             return _reopened, (str(self.folder), self.sha256)
-        facts = self.name, self.vocabulary, self.vectors, self.unknown_index, self.tokenizer
-        return _received, (facts, dict(self.source), self.sha256)
+        facts = self.name, self.vocabulary, self.vectors, self.unknown_index, self.tokenizer, dict(self.source)
+        return _received, (*facts, self.sha256)
 
 
 def _reopened(folder: str, sha256: str) -> Embeddings:
@@ -288,8 +291,9 @@ def _reopened(folder: str, sha256: str) -> Embeddings:
     return embeddings
 
 
-def _received(facts: tuple[Any, ...], source: dict[str, Any], sha256: str) -> Embeddings:
-    name, words, vectors, unknown, tokenizer = facts
+def _received(
+    name: str, words: tuple[str, ...], vectors: Float32Array, unknown: int, tokenizer: str, source: Any, sha256: str
+) -> Embeddings:
     vectors.flags.writeable = False
     return Embeddings(name, words, vectors, unknown, tokenizer, MappingProxyType(source), None, sha256)
 

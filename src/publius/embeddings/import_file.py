@@ -1,9 +1,7 @@
 """Readers of other tools' word vectors: word2vec binary and text, GloVe, fastText .vec, each also gzip.
 
 One pass over a stream, a block of rows at a time. Memory grows with the rows that were read, never with what a header
-claims. Words and vectors that `admissible` does not admit, repeated words and malformed rows are refused with their row
-number, or, when asked, left out and counted. Nothing is unpickled; ``.npz``, ``.bin`` of fastText and other containers
-are named and refused.
+claims. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -14,10 +12,9 @@ import itertools
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -53,35 +50,20 @@ _CHUNK: Final = 2**22
 _NUMBERS_IN_A_BLOCK: Final = 2**17
 _LONGEST_WORD_BYTES: Final = 4 * LONGEST_WORD + 2
 
-_Block = tuple[list[int], list[bytes], Float32Array]
-"""Row numbers, words, vectors of shape (k, n)."""
+_Block = tuple[list[int], list[bytes], Float32Array]  # row numbers, words, vectors of shape (k, n)
 
 
-@final
-@dataclass(frozen=True)
-class WordVectors:
-    """The contents of a file: the words that are kept, in its order, and their vectors, shape (V, n)."""
-
-    words: tuple[str, ...]
-    vectors: Float32Array
-    format: str
-    rows: int
-    """Rows read, those included that were left out."""
-    skipped: Mapping[str, int]
-    """Rows left out because they are bad: how many for each reason."""
-    unknown_rows: int
-    """Rows of the file's own ``<unk>``, left out."""
+Contents = tuple[tuple[str, ...], Float32Array, dict[str, Any]]
+"""The V words that are kept, in the file's order; their vectors, shape (V, n); and what `Embeddings.source` says."""
 
 
 def read_vectors(
     path: AnyPath, *, limit: int | None = None, vocabulary: AbstractSet[str] | None = None, skip_bad_rows: bool = False
-) -> WordVectors:
+) -> Contents:
     """Read a file of word vectors, its format told from its content.
 
     ``limit`` keeps the first words only (files hold the most frequent first); ``vocabulary`` keeps these words
-    only, and other rows are passed over unchecked.
-
-    `DataError` names the row and the way out; `StorageError` as in `files.open_binary`.
+    only, and other rows are passed over unchecked. `DataError` names the row and the way out.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1, not {limit}")
@@ -113,25 +95,19 @@ class _Reader:
     """One pass over a stream: how it is laid out, and the rows that are kept, checked a block at a time."""
 
     def __init__(
-        self,
-        path: AnyPath,
-        stream: io.BufferedReader,
-        limit: int | None,
-        vocabulary: AbstractSet[str] | None,
-        skip: bool,
+        self, path: AnyPath, stream: io.BufferedReader, limit: int | None, wanted: AbstractSet[str] | None, skip: bool
     ) -> None:
         self._path, self._stream, self._skip = path, stream, skip
-        self._limit = sys.maxsize if limit is None else limit
-        self._vocabulary = None if vocabulary is None else {word.encode("utf-8", "replace") for word in vocabulary}
+        self._limit = limit
+        self._vocabulary = None if wanted is None else {word.encode("utf-8", "replace") for word in wanted}
         self._words: dict[str, int] = {}
         self._numbers = bytearray()  # grows in its place
         self._skipped: Counter[str] = Counter()
         self._unknown_rows = self._rows = 0
         self._format, self._dimension = GLOVE, 0
-        self._count: int | None = None
-        """Rows that the header claims; None without a header."""
+        self._count: int | None = None  # rows that the header claims; None without a header
 
-    def read(self) -> WordVectors:
+    def read(self) -> Contents:
         """The rows that are kept; `DataError` when there are none."""
         first = self._opening()
         for block in self._binary_blocks() if self._format == WORD2VEC_BINARY else self._text_blocks(first):
@@ -142,8 +118,12 @@ class _Reader:
             raise self._error(f": none of its {self._rows} rows is a word to keep: {hint}")
         vectors = np.frombuffer(self._numbers, np.float32).reshape(-1, self._dimension)
         vectors.flags.writeable = False
-        skipped = dict(sorted(self._skipped.items()))
-        return WordVectors(tuple(self._words), vectors, self._format, self._rows, skipped, self._unknown_rows)
+        source = {
+            "format": self._format, "rows": self._rows, "limit": self._limit,
+            "vocabulary": None if self._vocabulary is None else len(self._vocabulary),
+            "skipped": dict(sorted(self._skipped.items())), "unknown_rows": self._unknown_rows,
+        }  # fmt: skip
+        return tuple(self._words), vectors, source
 
     def _error(self, said: str, row: int | None = None) -> DataError:
         """What is wrong with the file, or with a row of it."""
@@ -197,7 +177,7 @@ class _Reader:
     @property
     def _room(self) -> int:
         """How many more words may be kept; the rows after them are not read."""
-        return self._limit - len(self._words)
+        return (sys.maxsize if self._limit is None else self._limit) - len(self._words)
 
     def _wants(self, word: bytes) -> bool:
         return self._vocabulary is None or word in self._vocabulary

@@ -31,8 +31,6 @@ _DTYPE: Final = np.dtype("<f4")
 _META_LIMIT: Final = 2**20
 _WORDS_LIMIT: Final = 2**31
 _AGAIN: Final = "remove the folder and import the vectors again"
-
-
 _Name = Annotated[str, msgspec.Meta(pattern=rf"^{NAME.pattern}\Z")]
 
 

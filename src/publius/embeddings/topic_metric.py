@@ -15,13 +15,13 @@ import numpy as np
 
 from publius.arrays import Float64Array
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import DataError, UsageError
+from publius.errors import DataError
 from publius.settings import AUTHORS_AT_LEAST
 from publius.text.list_rule import may_leave
 from publius.text.tokenizer import StopWords, tokenize
 
-WORDS: Final = 1000
-PUBLIC: Final = "learned from texts that must be public: the vectors tell of their words and topics"
+_WORDS: Final = 1000
+_PUBLIC: Final = "learned from texts that must be public: the vectors tell of their words and topics"
 
 
 def fit_metric(
@@ -30,27 +30,16 @@ def fit_metric(
     *,
     name: str,
     authors: Sequence[str | None] | None = None,
-    words: int = WORDS,
     extra: Collection[str] = (),
     languages: Sequence[str] = ("en",),
     trained_on: Sequence[str] = (),
 ) -> Embeddings:
-    """Word vectors of log-odds of the topics, learned from public texts with labels; an embedding like any other.
+    """Word vectors of log-odds of the topics: k distinct ``labels`` of public ``texts`` give k - 1 dimensions.
 
-    Args:
-        texts: public texts.
-        labels: the topic of each; k distinct ones give k - 1 dimensions.
-        name: of the vectors.
-        authors: who wrote each; this and the rest as in `publius.text.list_rule.may_leave`.
-        words: how many of the most informative words to keep, at least 2.
-        extra: words of the curator's own list.
-        languages: of the packaged lists.
-        trained_on: digests of the files of these texts, which are then never released with it.
-
-    `DataError` for fewer than two topics, or two words that may leave.
+    The most informative words stay, of those that may leave (`publius.text.list_rule.may_leave`, which ``authors``,
+    ``extra`` and ``languages`` are for). ``trained_on``: digests of the files of these texts, which are then never released
+    with it. `DataError` for fewer than two topics, or two words that may leave.
     """
-    if words < 2:
-        raise UsageError("a topic metric needs at least 2 words")
     if len(texts) != len(labels):
         raise DataError(f"{len(texts)} public texts and {len(labels)} labels: give one label for each text")
     stops = StopWords.load()
@@ -70,10 +59,10 @@ def fit_metric(
         counts[[row[word] for word in own if word in row], column[str(label)]] += 1
     vectors, totals = log_odds(counts, np.array([topics[each] for each in column], float)), counts.sum(axis=1)
     # The words with the largest norm times root of count, the most used first.
-    best = np.argsort(-np.sqrt((vectors**2).sum(axis=1) * totals), kind="stable")[:words]
+    best = np.argsort(-np.sqrt((vectors**2).sum(axis=1) * totals), kind="stable")[:_WORDS]
     best = best[np.lexsort((best, -totals[best]))]
     source = {
-        "format": "topic-metric", "notice": PUBLIC, "topics": dict(sorted(topics.items())), "words": words,
+        "format": "topic-metric", "notice": _PUBLIC, "topics": dict(sorted(topics.items())), "words": _WORDS,
         "stop_words": stops.name, "at_least": AUTHORS_AT_LEAST, "languages": list(languages), "trained_on": list(trained_on),
     }  # fmt: skip
     return Embeddings.from_arrays([public[place] for place in best.tolist()], vectors[best], name=name, source=source)
