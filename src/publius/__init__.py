@@ -33,7 +33,7 @@ _HOMES = {
     "PolicyError": "errors",
     "PubliusError": "errors",
     "RandomizedResponse": "mechanisms.randomized_response",
-    "Shuffled": "mechanisms.shuffled",
+    "Shuffled": "mechanisms.randomized_response",
     "StorageError": "errors",
     "Subjects": "classifiers.subjects",
     "Summary": "summaries.summary",

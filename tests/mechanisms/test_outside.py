@@ -9,10 +9,8 @@ import pytest
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.lifted import Lifted
-from publius.mechanisms.outside import known_guarantee
 from publius.mechanisms.registry import kernel_class, make_kernel, parse_set
 from publius.noise.randomness import RunKey
-from publius.privacy.guarantee import STATED
 from toy import WORDS, sentence
 
 _MODULE = '''
@@ -145,7 +143,7 @@ def words():
 def test_it_releases_and_the_manifest_says_whose_word_it_is(coins, words):
     kind = kernel_class(f"{coins}:Coin")
     kernel = make_kernel(f"{coins}:Coin", words, epsilon=3.0, parameters=parse_set(kind, ["edge=0.9"]))
-    assert known_guarantee(kernel).evidence == STATED
+    assert Lifted(kernel, 3).guarantee.evidence == "stated"
     mechanism = Lifted(kernel, 20)
     facts = mechanism.facts()
     assert (facts["mechanism"], facts["evidence"]) == ("coin", "stated")

@@ -15,7 +15,7 @@ RANDOMNESS = {"rng", "rngs", "noise", "key", "run_key", "generator"}
 NOISE_ONLY = {
     "Kernel.noise", "NoisyWords.noise", "AbstractFinite.noise",
     *(f"{kind.__name__}.noise" for kind in map(kernel_class, KERNELS) if "noise" in vars(kind)),
-    "fine_uniforms", "AbstractNoise.sample", "EuclideanLaplace.sample", "ManhattanLaplace.sample",
+    "AbstractNoise.sample", "EuclideanLaplace.sample", "ManhattanLaplace.sample",
     "deep_uniform", "standard_normal", "StandardGamma.sample", "StandardGamma.upper_tail",
     "StandardGamma.lower_tail", "AbstractNoise.log_density", "EuclideanLaplace.log_density",
     "ManhattanLaplace.log_density",

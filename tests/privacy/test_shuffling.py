@@ -13,7 +13,7 @@ from scipy.stats import binom
 from publius.errors import UsageError
 from publius.noise.randomness import seeded_rng
 from publius.privacy import shuffling as module
-from publius.privacy.shuffling import ShuffledGuarantee, Shuffling, default_delta
+from publius.privacy.shuffling import Shuffling
 
 DOCUMENTS = (200, 1000, 5000, 10_000, 100_000)
 TABLE = {  # docs/theory: epsilon at delta 1e-6, rounded up to three digits
@@ -259,14 +259,13 @@ def test_one_document_alone_has_the_bound_and_the_delta_of_randomized_response()
 def test_a_person_with_several_documents():
     """The person's delta is the one that is stated: that of one document is smaller."""
     shuffling = Shuffling(5.0, 20, 10_000)
-    one, three = shuffling.guarantee(1e-6), shuffling.guarantee(1e-6, documents_per_author=3)
-    assert three.epsilon > 3 * one.epsilon
-    share = three.epsilon / 3
-    factor = (math.exp(three.epsilon) - 1) / (math.exp(share) - 1)
+    one, three = shuffling.epsilon_at(1e-6), shuffling.epsilon_at(1e-6, documents_per_author=3)
+    assert three > 3 * one
+    share = three / 3
+    factor = (math.exp(three) - 1) / (math.exp(share) - 1)
     assert shuffling.delta_at(share) * factor == pytest.approx(1e-6, rel=1e-3)
     assert shuffling.delta_at(share) * factor <= 1e-6
-    assert shuffling.delta_at(three.epsilon, documents_per_author=3) <= 1e-6
-    assert three == ShuffledGuarantee(10_000, 3, three.epsilon, 1e-6)
+    assert shuffling.delta_at(three, documents_per_author=3) <= 1e-6
 
 
 def test_a_person_whom_shuffling_hides_nothing_of_has_the_bounds_together():
@@ -274,16 +273,8 @@ def test_a_person_whom_shuffling_hides_nothing_of_has_the_bounds_together():
     assert Shuffling(7.0, 20, 200).delta_at(28.0, documents_per_author=4) == 0
 
 
-def test_the_default_delta():
-    assert default_delta(200) == 1e-6
-    assert default_delta(100_000) == 1e-7
-    shuffling = Shuffling(5.0, 20, 100_000)
-    assert shuffling.epsilon_at() == shuffling.epsilon_at(1e-7)
-    assert shuffling.epsilon_at() == pytest.approx(0.220, rel=0.01)
-
-
 def test_one_outcome_says_nothing():
-    assert Shuffling(5.0, 1, 10).epsilon_at() == 0
+    assert Shuffling(5.0, 1, 10).epsilon_at(1e-6) == 0
     assert Shuffling(5.0, 1, 10).delta_at(0.0) == 0
 
 
@@ -292,8 +283,7 @@ def test_one_outcome_says_nothing():
     [lambda: Shuffling(0, 5, 10), lambda: Shuffling(31, 5, 10), lambda: Shuffling(1, 0, 10), lambda: Shuffling(1, 5, 0),
      lambda: Shuffling(1, 5, 2.5), lambda: Shuffling(1, 5, 10).epsilon_at(1), lambda: Shuffling(1, 5, 10).epsilon_at(-1e-9),
      lambda: Shuffling(1, 5, 10).delta_at(-1), lambda: Shuffling(1, 5, 10).delta_at(math.nan),
-     lambda: Shuffling(1, 5, 10).delta_at(1, documents_per_author=0),
-     lambda: Shuffling(1, 5, 10).guarantee(documents_per_author=11)],
+     lambda: Shuffling(1, 5, 10).delta_at(1, documents_per_author=0)],
 )  # fmt: skip
 def test_numbers_that_do_not_exist_are_refused(call):
     with pytest.raises(UsageError):

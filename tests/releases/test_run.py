@@ -106,7 +106,7 @@ def test_shuffling_is_stated_of_rows_without_ids_order_and_kept_values_where_it_
     def stated(documents, c=None, **leaving):
         return manifest_of(mechanism, documents, Leaving(**leaving), documents_per_author=c).shuffled
 
-    monkeypatch.setattr("publius.mechanisms.shuffled.Shuffled", shuffled)
+    monkeypatch.setattr("publius.mechanisms.randomized_response.Shuffled", shuffled)
     for n, c, asked_c in ((2, None, 1), (1000, None, 1), (1000, 3, 3), (2, 3, 3)):
         for share, worth in ((0.0, False), (1e-9, True), (0.9, True), (0.9000001, False), (1.0, False)):
             assert stated(n, c) == (run.Pair(epsilon=share * asked_c * 2.0, delta=1e-9) if worth else None)

@@ -243,7 +243,7 @@ def _epsilons(case: ToyInstance) -> str | None:
         return f"epsilon {bad!r} was accepted"
     twice = 2 * case.world.epsilon
     try:
-        other = case.mechanism.at(twice).guarantee.per_unit
+        other = case.mechanism.at(twice).guarantee.epsilon
     except PolicyError:
         return None
     return None if other <= twice else f"at({twice:g}) has epsilon {other!r}"

@@ -23,10 +23,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, IndexArray
-from publius.classifiers.python import source_digest
 from publius.errors import DataError, MissingExtraError, PolicyError, UsageError, place_of
 from publius.files.progress import advance
-from publius.files.user_code import PYTHON, object_at, silent
+from publius.files.user_code import PYTHON, object_at, silent, source_digest
 
 PACKAGED: Final = "packaged"
 PIECES: Final = 2

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
@@ -15,7 +12,7 @@ from publius.arrays import IndexArray
 from publius.classifiers.classifier import Classifier
 from publius.classifiers.values import checked_labels
 from publius.errors import UsageError, place_of
-from publius.files.user_code import object_at, silent
+from publius.files.user_code import object_at, silent, source_digest
 from publius.text.normal_form import compared
 
 _TRIED: Final = "A public sentence."
@@ -65,13 +62,6 @@ class Python(Classifier):
                 return self._places.get(compared(self._function(text)), other)
         except Exception:  # of foreign code, whatever it is: a refusal would tell of one text
             return other
-
-
-def source_digest(made: Any) -> str:
-    """The digest of the module that holds the code of an object of the user's."""
-    kind = made if inspect.isroutine(made) else type(made)
-    path = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    return hashlib.sha256(Path(path).read_bytes() if path and Path(path).is_file() else b"").hexdigest()
 
 
 def _last(name: str) -> str:

@@ -6,13 +6,16 @@ type and place are told (`unheard`).
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 from importlib.machinery import PathFinder
+from pathlib import Path
 from traceback import walk_tb
 from typing import Any, Final
 
@@ -68,6 +71,28 @@ def _search_for(module: str, *, working_folder: bool) -> None:
 def is_foreign(kind: Any) -> bool:
     """Whether the class or function is not one of Publius's own."""
     return not str(getattr(kind, "__module__", "")).startswith(f"{_OURS}.")
+
+
+def origin(kind: type) -> dict[str, str | None]:
+    """Where a class of the user's comes from, for a manifest."""
+    from importlib import metadata  # slow to start
+
+    packages = metadata.packages_distributions().get(kind.__module__.partition(".")[0], ())
+    distribution = packages[0] if packages else None
+    return {
+        "module": kind.__module__, "class": kind.__qualname__, "distribution": distribution,
+        "version": metadata.version(distribution) if distribution else None, "sha256": source_digest(kind),
+    }  # fmt: skip
+
+
+def source_digest(made: Any) -> str:
+    """SHA-256 of the files that hold the code of an object of the user's, or of its class and what that derives from."""
+    kind = made if isinstance(made, type) or inspect.isroutine(made) else type(made)
+    digest = hashlib.sha256()
+    for each in filter(is_foreign, getattr(kind, "__mro__", (kind,))):
+        with suppress(OSError):  # built in, or made where no file is
+            digest.update(Path(getattr(sys.modules.get(each.__module__), "__file__", None) or "").read_bytes())
+    return digest.hexdigest()
 
 
 def unheard(kind: Any, name: str) -> AbstractContextManager[None]:

@@ -1,14 +1,13 @@
 """The paper's lifting theorem as a class: a kernel on each word of a document, independently.
 
-If a kernel is epsilon*d-private on words, applying it to each of the N words of a bag is (epsilon*N)*E_d-private,
-E_d the Earth Mover's distance (docs/theory.md). The theorem compares bags of one public size, so this class owns what
-makes them that: the first N words count and a shorter document is filled up with public words. It owns the order, too:
-a bag has none, and where the order is kept the weaker theorem on vectors holds.
+The theorem compares bags of one public size, so this class owns what makes them that: the first N words count and a
+shorter document is filled up with public words. It owns the order, too: a bag has none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple, final
 
@@ -18,11 +17,11 @@ from publius.arrays import Float64Array, IndexArray
 from publius.distances.ground import word_indices
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, UsageError
+from publius.files.user_code import is_foreign, origin
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.mechanism import Mechanism, Outcome, Protected, Tally
-from publius.mechanisms.outside import known_guarantee, origin
 from publius.noise.randomness import RunKey
-from publius.privacy.guarantee import STATED, Bound, Guarantee, exact_epsilon, total_exponent, upward
+from publius.privacy.guarantee import Bound, Guarantee, exact_epsilon, total_exponent, upward
 from publius.settings import ENGLISH, LONGEST, Between, UnknownPolicy
 from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding, bags_at, words_of, words_of_all
 from publius.text.pads import BYTES, drawn_pads, pad_places
@@ -85,8 +84,10 @@ class Lifted(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """The kernel's guarantee times N, for bags; for ordered text the sum over places."""
-        lifted = known_guarantee(self.kernel).lifted(self.length)
-        return lifted.in_order(self.between) if self.ordered else lifted
+        said = self.kernel.guarantee
+        if is_foreign(type(self.kernel)) and said.evidence != "none":
+            said = replace(said, evidence="stated")  # a class from outside may state whatever it likes
+        return replace(said.lifted(self.length), ordered=self.ordered, kept=self.between)
 
     @property
     def trained_on(self) -> tuple[str, ...]:
@@ -103,18 +104,17 @@ class Lifted(Mechanism):
     def facts(self) -> dict[str, Any]:
         """See `Mechanism.facts`."""
         stated, stops = self.guarantee, self.encoding.stop_words
-        source = origin(type(self.kernel))
+        source = origin(type(self.kernel)) if is_foreign(type(self.kernel)) else None
         told = self.kernel.parameters if source is None else {**self.kernel.parameters, "source": source}
         parameters = {
             name: value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
             for name, value in told.items()
         }
-        evidence = "stated" if stated.evidence == STATED else stated.evidence
         near, typical = self.public_pair(NEAR), self.public_pair(TYPICAL)
         return {
             "epsilon": stated.epsilon, "delta": stated.delta, "length": self.length, "metric": stated.metric,
             "mechanism": self.name, "mechanism_parameters": parameters,
-            "exponent_per_distance": stated.epsilon_total, "evidence": evidence,
+            "exponent_per_distance": stated.epsilon_total, "evidence": stated.evidence,
             "nearest_pair": near.exponent if near else None,
             "typical_pair": typical.exponent if typical else None,
             "ordered": self.ordered, "between": self.between, "unknown": self.encoding.unknown,
@@ -162,10 +162,7 @@ class Lifted(Mechanism):
         return Protected([self._outcome(one, out, known) for one, out, (_, known) in each], tally)
 
     def _places(self, read: Encoded, row: int, pads: RunKey) -> tuple[IndexArray, Sequence[bool] | None]:
-        """The places of a document's words, filled up; and which of its words have one, None for all.
-
-        Pads come from a key of their own, so that the noise of a document does not depend on how long it is.
-        """
+        """The places of a document's words, filled up by bits of a key of their own; which words have one, None for all."""
         known, places = None, read.places
         if places is None:
             words = list(read.words)
@@ -220,10 +217,7 @@ class Lifted(Mechanism):
         return total
 
     def _filled_distance(self, a: Encoded, b: Encoded) -> float:
-        """Both are filled up with the same draws as far as both need them.
-
-        A pad is at 0 from a pad, and from a word as far as the farthest word that may be drawn.
-        """
+        """Both are filled up with the same draws: a pad is at 0 from a pad, and from a word as far as the farthest drawn."""
         from publius.distances.problem import Transport
         from publius.distances.solver import optimal_flow
 

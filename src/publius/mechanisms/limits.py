@@ -15,23 +15,17 @@ from typing import Final
 
 import numpy as np
 
-from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
+from publius.privacy.shuffling import at_least, exactly, likely_counts
 
-_RARE: Final = -math.log(1e-12)
-_BEYOND: Final = 2e-12
-"""More than what a binomial count has beyond sqrt(2 v ln 10^12) + ln 10^12 on both sides (Bernstein's inequality)."""
-_ROUNDING: Final = 1 + 1e-6
-"""More than the relative error of binomial probabilities by logarithms of factorials."""
+_BEYOND: Final = 2e-12  # more than what the likely counts leave out
+_ROUNDING: Final = 1 + 1e-6  # more than the relative error of binomial probabilities by logarithms of factorials
 
 
 def count_limits(released: Sequence[int], q: float, p: float, level: float) -> list[tuple[int, int]]:
-    """Limits (low, high) for each label's count of answers; all hold together with probability ``level``.
-
-    ``p`` and ``q`` are the probabilities of a document's own label and of each other one; `UsageError` for others.
-    """
-    if not 0 < level < 1 or not 0 < q < p <= 1:
-        raise UsageError(f"a level between 0 and 1 and probabilities 0 < q < p, not {level!r}, {q!r}, {p!r}")
+    """Limits (low, high) for each label's count of answers, that of its own with probability p, of another with q."""
+    if not 0 < level < 1:
+        raise UsageError(f"a level is a number between 0 and 1, not {level!r}")
     n = sum(released)
     tail = (1 - level) / len(released) / 2
     found = {count: _limits(int(count), n, p, q, tail) if n else (0, 0) for count in set(released)}
@@ -71,29 +65,10 @@ def _reach(most: int, far: int, excluded: Callable[[int], bool]) -> int:
 def _tail(r: int, t: int, n: int, p: float, q: float, *, upper: bool) -> float:
     """P(X >= r) or P(X <= r) for X = Bin(t, p) + Bin(n - t, q), rounded up: a sum over the one that spreads less."""
     (few, chance), (many, other) = sorted(((t, p), (n - t, q)), key=lambda side: side[0] * side[1] * (1 - side[1]))
-    width = math.sqrt(2 * few * chance * (1 - chance) * _RARE) + _RARE
-    first = max(0, math.floor(few * chance - width))
-    k = np.arange(first, min(few, math.ceil(few * chance + width)) + 1)
+    first, last = likely_counts(few, few, chance)
+    k = np.arange(first, last + 1)
     rest = r - k if upper else r - k[::-1]  # P(Y >= rest) grows along it, or P(Y <= rest)
-    tails = np.cumsum(_shares(rest, many, other))
-    tails += _beyond(int(rest[0]) + (1 if upper else -1), many, other, upper=upper)
-    return min(1.0, float(_shares(r - rest, few, chance) @ tails) * _ROUNDING + _BEYOND)
-
-
-def _shares(k: IndexArray, trials: int, chance: float) -> Float64Array:
-    """P(Bin(trials, chance) = k)."""
-    from scipy.special import gammaln, xlog1py, xlogy
-
-    inside = np.clip(k, 0, trials)
-    logs = gammaln(trials + 1) - gammaln(inside + 1) - gammaln(trials - inside + 1)
-    logs += xlogy(inside, chance) + xlog1py(trials - inside, -chance)
-    return np.where(inside == k, np.exp(logs), 0.0)
-
-
-def _beyond(k: int, trials: int, chance: float, *, upper: bool) -> float:
-    """P(Bin(trials, chance) >= k), or <= k."""
-    from scipy.special import betainc
-
-    if upper:
-        return 1.0 if k <= 0 else 0.0 if k > trials else float(betainc(k, trials - k + 1, chance))
-    return 0.0 if k < 0 else 1.0 if k >= trials else float(betainc(trials - k, k + 1, 1 - chance))
+    start = int(rest[0])
+    beyond = at_least(start + 1, many, other) if upper else at_least(many - start + 1, many, 1 - other)
+    tails = np.cumsum(exactly(rest, many, other)) + beyond
+    return min(1.0, float(exactly(r - rest, few, chance) @ tails) * _ROUNDING + _BEYOND)

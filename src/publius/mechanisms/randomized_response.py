@@ -1,8 +1,6 @@
-"""A label for each document: randomized response on a classifier's answer (Warner 1965), drawn exactly.
+"""A label for each document: randomized response on a classifier's answer (Warner 1965), and what shuffling adds.
 
-The classifier's own answer leaves with probability e^epsilon / (e^epsilon + M - 1) and each other label with probability
-1 / (e^epsilon + M - 1), so any two documents are within epsilon (docs/theory.md). The probabilities are whole numbers
-out of 2^62, drawn exactly from 62 random bits; they are rounded so that the ratio is at most e^epsilon.
+Probabilities are whole numbers out of 2^62, drawn exactly from 62 bits, rounded so that their ratio is at most e^epsilon.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ import math
 from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
@@ -22,13 +19,14 @@ from publius.mechanisms.limits import count_limits
 from publius.mechanisms.mechanism import TOTAL, Mechanism, Outcome, Protected
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee, exact_epsilon
+from publius.privacy.shuffling import Shuffling
+from publius.settings import LARGEST_DELTA
 from publius.text.bag import Bag
 
 if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
 
-LARGEST: Final = 30.0
-"""Beyond it whole numbers out of 2^62 would become coarse."""
+LARGEST: Final = 30.0  # beyond it whole numbers out of 2^62 would become coarse
 SMALLEST: Final = 1e-6
 _DIGITS: Final = 50
 _BYTES: Final = 8
@@ -136,7 +134,7 @@ class RandomizedResponse(Mechanism):
         numbers = np.frombuffer(b"".join(each[:_BYTES] for each in bits), "<u8") >> np.uint64(2)
         chosen = self.drawn(answers, numbers.astype(np.int64))
         if self.bag is None:
-            names = self._outcomes
+            names = [Outcome(label) for label in self.labels]
             return Protected([names[place] for place in chosen.tolist()])
         return Protected([
             Outcome(self.labels[place], self._words(place, each[_BYTES:]))
@@ -155,10 +153,6 @@ class RandomizedResponse(Mechanism):
         """
         return count_limits(released, self._floor / TOTAL, self.kept, level)
 
-    @cached_property
-    def _outcomes(self) -> list[Outcome]:
-        return [Outcome(label) for label in self.labels]
-
     def _words(self, place: int, bits: bytes) -> Bag:
         """Words of a label, each with equal chance up to 2^-32, from public words and fresh bits: nothing private."""
         words = self.classifier.words(self.labels[place]) or (self.labels[place],)
@@ -171,3 +165,43 @@ def least_weight(epsilon: float, size: int) -> int:
     exact = Context(prec=_DIGITS).exp(Decimal(repr(float(epsilon))))
     below = Fraction(exact) * (1 - Fraction(1, 10 ** (_DIGITS - 5)))
     return math.ceil(TOTAL / (below + size - 1))
+
+
+@final
+class Shuffled:
+    """What ``documents`` labels of ``mechanism`` promise to each author when they leave without ids and order.
+
+    It asks of a release: no ids, no order that depends on the documents, no kept fields (beside one, n is the number of
+    rows with the same value); n public; what was drawn for the others not known from elsewhere; at most c documents a
+    person. Epsilon of one document stays true beside it, for those who know which row is whose.
+
+    >>> import publius
+    >>> labels = publius.RandomizedResponse(publius.Values(["open", "closed"]), epsilon=5)
+    >>> publius.Shuffled(labels, documents=10_000).guarantee.epsilon < 1
+    True
+
+    Args:
+        mechanism: labels by randomized response; `PolicyError` for words, whose bags are as good as an id.
+        documents: n, how many rows are released together.
+        documents_per_author: c, the most documents of one author.
+        delta: what is stated to the author; by default min(1e-6, 1 / (100 n)).
+
+    Attributes:
+        guarantee: epsilon and delta of an author with all documents, rounded up.
+
+    Raises `UsageError` for numbers that do not exist. The theorem stands in `publius.privacy.shuffling`.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, documents: int, documents_per_author: int = 1, delta: float | None = None
+    ) -> None:
+        if not isinstance(mechanism, RandomizedResponse):
+            raise PolicyError(
+                f"shuffling adds nothing that can be stated for {mechanism.name}: a bag of words is as good as an id"
+            )
+        if documents_per_author > documents:
+            raise UsageError(f"of {documents:,} documents an author cannot have {documents_per_author:,}")
+        shuffling = Shuffling(mechanism.epsilon, len(mechanism.labels), documents)
+        delta = min(LARGEST_DELTA, 1 / (100 * documents)) if delta is None else delta
+        epsilon = shuffling.epsilon_at(delta, documents_per_author=documents_per_author)
+        self.guarantee = Guarantee(epsilon, None, "proven", delta)

@@ -1,7 +1,6 @@
 """Guarantees: the record, what it bounds between two documents, and exact rounding to the safe side.
 
-Every number stated here is rounded so that the promise errs on the safe side: exponents, factors and deltas up.
-Epsilon is taken as the decimal number it is written as, 0.1 as one tenth, exactly as a manifest states it.
+Exponents, factors and deltas are rounded up. Epsilon is taken as the decimal number it is written as, 0.1 as one tenth.
 """
 
 from __future__ import annotations
@@ -11,16 +10,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, Literal, final
+from typing import Literal, final
 
 from publius.errors import PolicyError, UsageError
 from publius.settings import EUCLIDEAN, MANHATTAN, Between
 
-Evidence = Literal["proven", "certified", "stated by its author, nothing computed", "none"]
-STATED: Final = "stated by its author, nothing computed"
-
-# d <= d' for all vectors of any dimension: a guarantee for d is one for d' (Corollary 1).
-_LARGER = {(EUCLIDEAN, MANHATTAN)}
+Evidence = Literal["proven", "certified", "stated", "none"]
 
 
 @final
@@ -34,7 +29,7 @@ class Guarantee:
     Attributes:
         epsilon: per unit of distance, or between any two documents.
         metric: name of the word metric; None where the guarantee is free of distances.
-        evidence: what it rests on: a theorem, a certificate computed for the vocabulary, its author's word, or nothing.
+        evidence: what it rests on: a theorem, a certificate computed for the vocabulary, its author's word alone, or nothing.
         delta: probability by which it can be exceeded.
         size: N, words of a document; None for a single word.
         ordered: whether the words leave in order, so that distances add up place by place.
@@ -53,11 +48,6 @@ class Guarantee:
     kept: Between = "none"
 
     @property
-    def per_unit(self) -> float:
-        """Epsilon."""
-        return self.epsilon
-
-    @property
     def epsilon_total(self) -> float:
         """The exponent per unit of distance, epsilon * N; epsilon itself where there is no distance."""
         factor = 1 if self.metric is None else self.size or 1
@@ -68,13 +58,6 @@ class Guarantee:
         if size < 1:
             raise UsageError(f"a bag needs at least one word, not {size}")
         return replace(self, size=size, delta=upward(min(Fraction(1), Fraction(self.delta) * size)))
-
-    def in_order(self, kept: Between = "none") -> Guarantee:
-        """The guarantee when the words are released in order, with ``kept`` between them.
-
-        Each word's output depends on that word alone, so exponents add up position by position.
-        """
-        return replace(self, ordered=True, kept=kept)
 
     def map(self, distance: float | None = None) -> float:
         """The exponent between two documents at ``distance``, rounded up; between any two without a metric.
@@ -102,7 +85,7 @@ class Guarantee:
 
         Raises `PolicyError` where the metric is not known to be larger.
         """
-        if metric != self.metric and (self.metric, metric) not in _LARGER:
+        if metric != self.metric and (self.metric, metric) != (EUCLIDEAN, MANHATTAN):
             raise PolicyError(
                 f"{self.metric} distances are not known to be at most {metric} ones, so a guarantee in the first is "
                 "none in the second: state it in the metric of the mechanism"
@@ -126,10 +109,7 @@ def exact_epsilon(epsilon: float) -> Fraction:
 
 
 def total_exponent(exponents: Iterable[float]) -> float:
-    """The exponent of several releases seen together, of a document or of an author's documents: the sum, rounded up.
-
-    Raises `UsageError` for an exponent that is negative or not a number.
-    """
+    """The exponent of several releases seen together: the sum, rounded up."""
     parts = list(exponents)
     if not all(part >= 0 for part in parts):
         raise UsageError("an exponent must be a number from 0")
@@ -139,13 +119,7 @@ def total_exponent(exponents: Iterable[float]) -> float:
 @final
 @dataclass(frozen=True)
 class Bound:
-    """A promise between two documents: an output is at most exp(exponent) times as probable under one.
-
-    Attributes:
-        exponent: the logarithm of that factor.
-        delta: probability by which that can be exceeded.
-
-    """
+    """Between two documents: an output is at most exp(exponent) times as probable under one, but for ``delta``."""
 
     exponent: float
     delta: float
@@ -162,13 +136,7 @@ def factor(exponent: float) -> float | None:
 
 
 def posterior_at_most(exponent: float, candidates: int) -> float:
-    """The largest posterior from a prior of 1/``candidates`` when a release is seen, rounded up.
-
-    For candidates that are all within ``exponent`` of each other and equally likely before: Bayes' rule gives
-    1 / (1 + (k - 1) exp(-exponent)). Raises `UsageError` for fewer than one candidate.
-    """
-    if candidates < 1:
-        raise UsageError(f"there must be at least one candidate, not {candidates}")
+    """The largest posterior of one of k candidates within ``exponent``, equally likely before, rounded up (Bayes' rule)."""
     value = 1 / (1 + (candidates - 1) * math.exp(-exponent))
     return min(1.0, value * (1 + 2.0**-50))
 

@@ -22,7 +22,6 @@ What is left out of the sums is added to delta. The results are above the exact 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
@@ -30,23 +29,14 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
 
-LARGEST_DELTA: Final = 1e-6
-MOST_DOCUMENTS: Final = 10_000_000
-"""More documents are counted as so many: more never hide less."""
-
+MOST_DOCUMENTS: Final = 10_000_000  # more documents are counted as so many: more never hide less
 LARGEST_EPSILON: Final = 30.0
 
-_LEFT_OUT: Final = 1e-14
-"""Probability of the counts that are left out, on each side of each count."""
-
+_LEFT_OUT: Final = 1e-14  # probability of the counts that are left out, on each side of each count
 _NEGLIGIBLE: Final = 1e-21
 _ROUNDING: Final = 1e-12
-_INACCURACY: Final = 1 + 1e-6
-"""More than the relative error of the binomial probabilities."""
-
-_SUMMING: Final = 1e-11
-"""More than the relative error of sums of so many probabilities."""
-
+_INACCURACY: Final = 1 + 1e-6  # more than the relative error of the binomial probabilities
+_SUMMING: Final = 1e-11  # more than the relative error of sums of so many probabilities
 _BINS_A_DEVIATION: Final = 64
 _RATIO_ERROR: Final = 1e-3
 _LOSS_STEP: Final = 2e-4
@@ -56,42 +46,12 @@ _HALVINGS: Final = 48
 _GRID: Final = 512
 
 
-def default_delta(documents: int) -> float:
-    """The delta that is stated for so many documents unless another is asked for: min(1e-6, 1 / (100 n))."""
-    return min(LARGEST_DELTA, 1 / (100 * documents))
-
-
-@final
-@dataclass(frozen=True)
-class ShuffledGuarantee:
-    """What rows without ids, order and kept fields promise to each person.
-
-    If all documents of one person are replaced one for one, whatever is seen of the release is at most exp(epsilon)
-    times as probable, but for a probability of ``delta``. How many rows there are is public.
-
-    Attributes:
-        documents: n, the number of rows.
-        documents_per_author: c, the most rows of one person.
-        epsilon: the person's; at most c times epsilon of one document.
-        delta: the person's.
-    """
-
-    documents: int
-    documents_per_author: int
-    epsilon: float
-    delta: float
-
-
 @final
 class Shuffling:
-    """The exact trade of epsilon and delta for ``documents`` rows of M-ary randomized response, rounded up.
+    """The exact trade of epsilon and delta for n rows of M-ary randomized response, rounded up.
 
-    Args:
-        epsilon: B, of one document; must hold with the fixed Z above.
-        outcomes: M, *every* outcome that a row can show.
-        documents: n, the rows of the release, the target's included.
-
-    Raises `UsageError` for numbers that do not exist.
+    ``epsilon`` is B, ``outcomes`` are M, *every* outcome that a row can show. It holds for a person: if all documents of one
+    are replaced one for one, whatever is seen is at most exp(epsilon) times as probable, but for a probability of delta.
     """
 
     def __init__(self, epsilon: float, outcomes: int, documents: int) -> None:
@@ -99,7 +59,7 @@ class Shuffling:
             raise UsageError(f"epsilon must be greater than 0 and at most {LARGEST_EPSILON:g}, not {epsilon!r}")
         _check_count("outcomes", outcomes)
         _check_count("documents", documents)
-        self.epsilon, self.outcomes, self.documents = float(epsilon), outcomes, documents
+        self.epsilon, self.outcomes = float(epsilon), outcomes
         self._gain = math.expm1(epsilon) * (1 + 1e-14)
         self._chance = 1 / (self._gain + outcomes)  # 1 / Z: of a uniform row at x
         self._steps = math.ceil(math.log(self.epsilon / min(_SMALLEST_LOSS, self.epsilon / 2)) / _LOSS_STEP)
@@ -110,8 +70,6 @@ class Shuffling:
             self._sum(min(documents, MOST_DOCUMENTS) - 1)
         self._above = np.cumsum(self._masses)
         self._scaled = np.cumsum(self._masses * np.exp(-self._losses))
-
-    # What is asked -------------------------------------------------------------------------------------------
 
     def delta_at(self, epsilon: float, *, documents_per_author: int = 1) -> float:
         """The smallest delta that holds for a person at ``epsilon``, rounded up; 0 from c times epsilon on.
@@ -128,12 +86,8 @@ class Shuffling:
         delta = self._one(share) * _steps_factor(share, documents_per_author) * (1 + 1e-12)
         return min(1.0, delta)
 
-    def epsilon_at(self, delta: float | None = None, *, documents_per_author: int = 1) -> float:
-        """The smallest epsilon at which a person's delta is at most ``delta``, rounded up; c times epsilon at most.
-
-        The default delta is `default_delta`. `UsageError` for a delta that is no number from 0 to 1.
-        """
-        delta = default_delta(self.documents) if delta is None else delta
+    def epsilon_at(self, delta: float, *, documents_per_author: int = 1) -> float:
+        """The smallest epsilon at which a person's delta is at most ``delta``, rounded up; c times epsilon at most."""
         _check_count("documents of an author", documents_per_author)
         if not 0 <= delta < 1:
             raise UsageError(f"delta must be a number from 0 and below 1, not {delta!r}")
@@ -152,14 +106,6 @@ class Shuffling:
             low, high = (low, middle) if holds(middle) else (middle, high)
         return float(high * documents_per_author)
 
-    def guarantee(self, delta: float | None = None, *, documents_per_author: int = 1) -> ShuffledGuarantee:
-        """The promise to a person with at most so many documents, at the delta that is stated."""
-        delta = default_delta(self.documents) if delta is None else delta
-        if documents_per_author > self.documents:
-            raise UsageError(f"an author of {self.documents:,} documents cannot have {documents_per_author:,} of them")
-        epsilon = self.epsilon_at(delta, documents_per_author=documents_per_author)
-        return ShuffledGuarantee(self.documents, documents_per_author, epsilon, delta)
-
     def _one(self, epsilon: float) -> float:
         """Delta of one document at an ``epsilon`` below that of one."""
         count = len(self._losses) - int(np.searchsorted(self._losses[::-1], epsilon, side="right"))
@@ -168,8 +114,6 @@ class Shuffling:
         above, scaled = float(self._above[count - 1]), float(self._scaled[count - 1])
         excess = above - math.exp(epsilon) * scaled + above * _SUMMING
         return (excess + self._missing) * _INACCURACY
-
-    # The sum -------------------------------------------------------------------------------------------------
 
     def _sum(self, others: int) -> None:
         """The probability of every privacy loss above 0, each rounded up to the next of ``_losses``."""
@@ -188,10 +132,7 @@ class Shuffling:
         self._missing += 6 * _LEFT_OUT
 
     def _pairs(self, others: int, chance: float) -> tuple[IndexArray, IndexArray, IndexArray, Float64Array]:
-        """Counts at x, counts at y, how many are left for elsewhere, and the probability of each pair of counts.
-
-        Of a bin stand the largest count at x, the smallest at y, and what the largest of both leave.
-        """
+        """Largest counts at x, smallest at y, what the largest of both leave for elsewhere, and each pair's probability."""
         first_x, last_x = _bins(others, others, chance)
         first_y, last_y = _bins(int(others - last_x[-1]), int(others - first_x[0]), chance / (1 - chance))
         at_x = _shares_of_bins(first_x, last_x, np.array([others]), chance)[0]
@@ -208,7 +149,7 @@ class Shuffling:
         trials, place = np.unique(left, return_inverse=True)
         if chance == 0 or not len(trials):
             return np.zeros(1, np.int64), np.ones((len(trials), 1)), place
-        first, last = _reach(int(trials[0]), int(trials[-1]), chance)
+        first, last = likely_counts(int(trials[0]), int(trials[-1]), chance)
         size = first + (2 + self._gain) * float(x.min()) + 1
         bins = max(1, min(last + 1 - first, math.ceil((last + 1 - first) / (_RATIO_ERROR * size))))
         edges = np.unique(np.linspace(first, last + 1, bins + 1).astype(np.int64))
@@ -223,7 +164,7 @@ class Shuffling:
         self._masses += np.bincount(places, masses[above], self._steps)
 
 
-def _reach(fewest: int, most: int, chance: float) -> tuple[int, int]:
+def likely_counts(fewest: int, most: int, chance: float) -> tuple[int, int]:
     """The counts of Bin(trials, chance), for trials from ``fewest`` to ``most``, but for 1e-14 on each side (Bernstein)."""
     if chance >= 1.0:
         return fewest, most
@@ -238,7 +179,7 @@ def _reach(fewest: int, most: int, chance: float) -> tuple[int, int]:
 
 def _bins(fewest: int, most: int, chance: float) -> tuple[IndexArray, IndexArray]:
     """The first and last count of each bin: single counts unless there are very many."""
-    low, high = _reach(fewest, most, chance)
+    low, high = likely_counts(fewest, most, chance)
     width = max(1, int(math.sqrt(most * chance * max(0.0, 1 - chance)) / _BINS_A_DEVIATION))
     first = np.arange(low, high + 1, width)
     return first, np.minimum(first + width - 1, high)
@@ -246,17 +187,26 @@ def _bins(fewest: int, most: int, chance: float) -> tuple[IndexArray, IndexArray
 
 def _shares_of_bins(first: IndexArray, last: IndexArray, trials: IndexArray, chance: float) -> Float64Array:
     """The probability of each bin for each number of trials, shape (trials, bins)."""
-    from scipy.special import betainc, gammaln, xlog1py, xlogy  # scipy.stats would take a second to import
-
-    n = trials[:, None]
     if (first == last).all():
-        k = np.minimum(first, n)
-        logs = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, chance) + xlog1py(n - k, -chance)
-        return np.asarray(np.where(first <= n, np.exp(logs), 0.0))
-    edges = np.append(first, last[-1] + 1)
-    above = betainc(np.maximum(edges, 1), np.maximum(n - edges + 1, 1), chance)  # P(X >= edge)
-    above = np.where(edges <= 0, 1.0, np.where(edges > n, 0.0, above))
-    return np.asarray(-np.diff(above, axis=1))
+        return exactly(first, trials[:, None], chance)
+    return np.asarray(-np.diff(at_least(np.append(first, last[-1] + 1), trials[:, None], chance), axis=1))
+
+
+def exactly(k: IndexArray, n: IndexArray | int, chance: float) -> Float64Array:
+    """P(Bin(n, chance) = k)."""
+    from scipy.special import gammaln, xlog1py, xlogy  # scipy.stats would take a second to import
+
+    inside = np.clip(k, 0, n)
+    logs = gammaln(n + 1) - gammaln(inside + 1) - gammaln(n - inside + 1)
+    return np.asarray(np.where(k == inside, np.exp(logs + xlogy(inside, chance) + xlog1py(n - inside, -chance)), 0.0))
+
+
+def at_least(k: IndexArray | int, n: IndexArray | int, chance: float) -> Float64Array:
+    """P(Bin(n, chance) >= k)."""
+    from scipy.special import betainc
+
+    inside = betainc(np.maximum(k, 1), np.maximum(n - k + 1, 1), chance)
+    return np.where(k <= 0, 1.0, np.where(k > n, 0.0, inside))
 
 
 def _steps_factor(share: float, documents: int) -> float:

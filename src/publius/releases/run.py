@@ -353,7 +353,7 @@ def _shuffled(mechanism: Mechanism, documents: int, leaving: Leaving, c: int) ->
     """What holds for an author of c documents since rows have no ids and no order; None where c epsilon says nearly it."""
     if leaving.ids or leaving.keep or leaving.experiment or documents < 2:
         return None
-    from publius.mechanisms.shuffled import Shuffled
+    from publius.mechanisms.randomized_response import Shuffled
 
     found = Shuffled(mechanism, documents, min(c, documents)).guarantee
     if not 0 < found.epsilon <= _WORTH * c * mechanism.facts()["epsilon"]:

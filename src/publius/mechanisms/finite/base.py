@@ -16,7 +16,7 @@ from publius.mechanisms.finite.word_weights import Shape, uniform
 from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import Generator
 from publius.noise.tails import deep_uniform
-from publius.privacy.guarantee import STATED, Evidence, Guarantee
+from publius.privacy.guarantee import Evidence, Guarantee
 
 
 class AbstractFinite(Kernel):
@@ -57,7 +57,7 @@ class AbstractFinite(Kernel):
         """
         room = (self.epsilon - self.constant.epsilon) * self.constant.smallest_distance
         rounded = 0.0 if room >= 2 * sampler.RELATIVE_ERROR else 2 * sampler.RELATIVE_ERROR
-        evidence: Evidence = STATED if is_own(self.metric) else "certified"
+        evidence: Evidence = "stated" if is_own(self.metric) else "certified"
         return Guarantee(self.epsilon, self.metric.name, evidence, sampler.UNRESOLVED + rounded)
 
     @final
