@@ -54,10 +54,10 @@ def test_an_answer_depends_on_its_own_text_alone(subjects):
 
 
 def test_kept_and_made_again_they_are_the_same(subjects, vectors, home):
-    assert [*(home / "subjects").iterdir()]
+    assert [*(home / "computed").iterdir()]
     again = Subjects(vectors, count=6, words=60)
     assert (again.sha256, again.labels) == (subjects.sha256, subjects.labels)
-    for path in (home / "subjects").iterdir():
+    for path in (home / "computed").iterdir():
         path.write_bytes(b"damaged")
     assert Subjects(vectors, count=6, words=60).sha256 == subjects.sha256
     sent = pickle.loads(pickle.dumps(subjects))

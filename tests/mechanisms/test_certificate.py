@@ -8,11 +8,11 @@ import pytest
 
 from publius.distances.ground import CLOSE
 from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
+from publius.embeddings.catalogue import computed_place
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError
 from publius.mechanisms import threads
 from publius.mechanisms.finite import certificate as exact
-from publius.mechanisms.finite import stored_certificates as cache
 from publius.mechanisms.finite import sweep
 from publius.mechanisms.finite.certificate import Line
 from publius.mechanisms.finite.sweep import VocabularyDistances
@@ -279,7 +279,7 @@ def cached_mechanism(monkeypatch):
     monkeypatch.setattr("publius.mechanisms.finite.word_weights.STORED_FROM_WORDS", 1)
     words = vocabulary("scattered", 12)
     mechanism = Exponential(words, epsilon=2.0)
-    folder = cache.cache_path({}).parent
+    folder = computed_place({}).parent
     return words, mechanism, next(iter(folder.iterdir()))
 
 

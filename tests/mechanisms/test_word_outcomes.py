@@ -97,9 +97,9 @@ def test_what_becomes_of_frequent_words_is_kept(embeddings, monkeypatch):
 
 def test_of_a_mechanism_from_outside_nothing_is_kept(embeddings, home):
     of_frequent_words(Foreign(embeddings, epsilon=2.0))
-    assert not (home / "certificates").exists()
+    assert not (home / "computed").exists()
     of_frequent_words(make_kernel("laplace", embeddings, epsilon=2.0))
-    assert len([*(home / "certificates").iterdir()]) == 1
+    assert len([*(home / "computed").iterdir()]) == 1
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0, 10.0])
@@ -136,7 +136,7 @@ def test_of_two_words_at_one_place_the_first_stays():
 def test_one_computation_serves_all_settings_and_all_that_say_the_share(embeddings, home):
     kernels = [make_kernel("laplace", embeddings, epsilon=epsilon) for epsilon in (2.0, 2.5)]
     shares = [share_unchanged(kernel) for kernel in kernels]
-    assert len([*(home / "certificates").iterdir()]) == 1
+    assert len([*(home / "computed").iterdir()]) == 1
     assert shares[0] < shares[1]
     assert [setting(Lifted(kernel, 40))["unchanged"] for kernel in kernels] == shares
     for name, chosen in (("vickrey", {}), ("laplace", {"metric": "manhattan"})):

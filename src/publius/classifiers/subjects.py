@@ -6,7 +6,6 @@ under ``$PUBLIUS_HOME``, in exact arithmetic, so that all machines agree.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Sequence
 from typing import Any, Final, final
@@ -17,10 +16,9 @@ from publius.arrays import Float64Array, IndexArray
 from publius.classifiers.classifier import Classifier
 from publius.classifiers.features import LOGS, PROFILE, unit
 from publius.classifiers.values import checked_labels
-from publius.embeddings.catalogue import home
+from publius.embeddings.catalogue import computed
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import DataError, PubliusError, UsageError
-from publius.files import write_file
+from publius.errors import DataError, UsageError
 from publius.files.progress import counted, stage
 from publius.noise.randomness import seeded_rng
 from publius.text.counts import count_matrix, known_of
@@ -66,7 +64,16 @@ class Subjects(Classifier):
         ranks = np.array(kept, np.float64)
         frequency = 1 / (ranks + 2) / np.log(max(words, 3))
         self._rarity = -np.log(1 - np.exp(-_HUNDRED * frequency))
-        self._member = _kept_clusters(rows, count, f"{vectors.sha256} {words}")
+
+        def made() -> Any:
+            with stage("clustering words"):
+                return clustered(rows, count).tolist()
+
+        facts = {"subjects": _VERSION, "count": count, "words": words, "sha256": vectors.sha256}
+        member = computed(
+            facts, list[int], lambda kept: len(kept) == len(rows) and 0 <= min(kept) <= max(kept) < count, made
+        )
+        self._member: IndexArray = np.array(member, np.int64)
         share = np.bincount(self._member, weights=frequency * self._rarity, minlength=count)
         self._share: Float64Array = share / share.sum()
         self._words = self._central(rows, count)
@@ -119,23 +126,6 @@ class Subjects(Classifier):
             best = near[np.argsort(-central, kind="stable")[:_WORDS_EACH]]
             found.append(tuple(self.vocabulary[place] for place in best.tolist()))
         return found
-
-
-def _kept_clusters(rows: Float64Array, count: int, of: str) -> IndexArray:
-    """The cluster of each word, computed once for these vectors."""
-    key = hashlib.sha256(f"{_VERSION} {count} {of}".encode()).hexdigest()[:32]
-    path = home() / "subjects" / f"{key}.npy"
-    with contextlib.suppress(OSError, ValueError):
-        found = np.load(path, allow_pickle=False)
-        if found.shape == (len(rows),) and found.dtype == np.int64 and 0 <= found.min() <= found.max() < count:
-            return np.asarray(found)
-    with stage("clustering words"):
-        made = clustered(rows, count)
-    with contextlib.suppress(OSError, PubliusError):  # no place to write: it is computed again
-        path.parent.mkdir(0o700, parents=True, exist_ok=True)
-        with write_file(path) as file:
-            np.lib.format.write_array(file, made, allow_pickle=False)
-    return made
 
 
 def clustered(rows: Float64Array, count: int) -> IndexArray:

@@ -1,22 +1,27 @@
-"""Which word vectors there are, by name, and where: those that come with a package, and those in the user's store."""
+"""What is kept for the user, and where: word vectors by name, packaged ones too, and what was computed from public things."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, final
+from typing import Any, Final, TypeVar, final
 
-from publius.errors import MissingExtraError, StorageError, UsageError
-from publius.files import AnyPath, os_errors
+import msgspec
+
+from publius.errors import MissingExtraError, PubliusError, StorageError, UsageError
+from publius.files import AnyPath, os_errors, read_bytes_limited, write_file
 from publius.text.list_rule import glove_data
 
+_Kept = TypeVar("_Kept")
 DEFAULT: Final = "glove-6b-50d"
 # Names of the vectors that come with the extra ``glove``, and how many of its most frequent words each has.
 PACKAGED: Final[Mapping[str, int]] = MappingProxyType({DEFAULT: 50_000, "glove-6b-50d-400k": 400_000})
@@ -134,3 +139,32 @@ def package_installed() -> bool:
     with suppress(MissingExtraError):
         return glove_data().is_dir()
     return False
+
+
+def computed_place(facts: Mapping[str, Any]) -> Path:
+    """Where what depends on ``facts`` alone is, or would be."""
+    text = json.dumps({"version": 2, **facts}, sort_keys=True)
+    return home() / "computed" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
+
+
+def computed(
+    facts: Mapping[str, Any], kind: type[_Kept], check: Callable[[_Kept], bool], make: Callable[[], _Kept]
+) -> _Kept:
+    """What is kept for ``facts`` if it is of the ``kind`` and passes ``check``, else what is made, and then kept if it can.
+
+    Whatever is too large or has another form is as good as absent.
+    """
+    path = computed_place(facts)
+    with suppress(PubliusError, OSError, ValueError, RecursionError):
+        if path.is_file():
+            record = msgspec.json.decode(read_bytes_limited(path, 2**27), type=dict[str, Any])
+            if record.get("facts") == json.loads(json.dumps(dict(facts))):
+                found = msgspec.convert(record.get("kept"), kind)
+                if check(found):
+                    return found
+    made = make()
+    with suppress(PubliusError, OSError):
+        owned_store(path)
+        with write_file(path, 0o600) as stream:
+            stream.write(msgspec.json.encode({"facts": facts, "kept": made}))
+    return made

@@ -13,10 +13,10 @@ import numpy as np
 from publius import __version__
 from publius.arrays import IndexArray
 from publius.distances.metrics import is_own
+from publius.embeddings.catalogue import computed
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, UsageError
 from publius.files.user_code import is_foreign
-from publius.mechanisms.finite.stored_certificates import stored
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import Lifted
@@ -154,7 +154,7 @@ def of_frequent_words(kernel: Kernel) -> Distortion:
         return made()
     asked = [__version__, kernel.name, kernel.metric.name, repr(kernel.epsilon), vars(kernel.chosen)]
     facts = {"frequent words": asked, "sha256": kernel.embeddings.sha256}
-    return stored(facts, Distortion, lambda kept: 0 <= kept.unchanged <= 1 + 1e-9 and kept.mean_distance >= 0, made)
+    return computed(facts, Distortion, lambda kept: 0 <= kept.unchanged <= 1 + 1e-9 and kept.mean_distance >= 0, made)
 
 
 def share_unchanged(kernel: Kernel) -> float:
@@ -167,7 +167,7 @@ def share_unchanged(kernel: Kernel) -> float:
     if type(kernel) is not Laplace or kernel.metric.name != EUCLIDEAN or kernel.embeddings.dimension < 3:
         return of_frequent_words(kernel).unchanged
     facts = {"slopes of frequent words": __version__, "sha256": kernel.embeddings.sha256}
-    slopes = np.array(stored(facts, list[float], lambda kept: bool(kept) and min(kept) >= 0, partial(_slopes, kernel)))
+    slopes = computed(facts, list[float], lambda kept: bool(kept) and min(kept) >= 0, partial(_slopes, kernel))
     r, k = kernel.epsilon / np.maximum(slopes, 1e-9 * kernel.epsilon), np.arange(kernel.embeddings.dimension)
     longer = np.exp(k * np.log(r)[:, None] - r[:, None] - np.cumsum(np.log(np.maximum(k, 1)))).sum(axis=1)
     return round(1 - float(longer.mean()), 4)

@@ -30,9 +30,9 @@ RUNNING: Final = ".publius-run"
 
 def register_path() -> Path:
     """Where the register is, ``$PUBLIUS_HOME/releases.jsonl``."""
-    from publius.embeddings.catalogue import store_root
+    from publius.embeddings.catalogue import home
 
-    return store_root().parent / "releases.jsonl"
+    return home() / "releases.jsonl"
 
 
 def note(content: bytes) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.ground import is_line
 from publius.distances.metrics import AbstractMetric, Euclidean, is_own
+from publius.embeddings.catalogue import computed
 from publius.embeddings.embeddings import Embeddings
 from publius.mechanisms.finite import certificate
-from publius.mechanisms.finite.stored_certificates import stored
 from publius.mechanisms.finite.sweep import VocabularyDistances
 
 STORED_FROM_WORDS: Final = 2000  # smaller vocabularies are certified at once
@@ -117,7 +117,7 @@ class Shape:
 
         if self.line is not None or self.embeddings.size < STORED_FROM_WORDS or is_own(self.metric):
             return made()
-        return stored({**self.facts(), asked: repr(at)}, certificate.Constant, self._holds, made)
+        return computed({**self.facts(), asked: repr(at)}, certificate.Constant, self._holds, made)
 
     def _holds(self, constant: certificate.Constant) -> bool:
         """Whether a stored constant agrees with the ratio of its worst pair, computed again."""

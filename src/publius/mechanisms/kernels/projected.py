@@ -14,11 +14,11 @@ from typing import Any, final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
+from publius.embeddings.catalogue import computed
 from publius.errors import DataError, UsageError
 from publius.mechanisms.finite import sweep
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import Constant, Law
-from publius.mechanisms.finite.stored_certificates import stored
 from publius.mechanisms.finite.word_weights import DistinctRows, Shape, uniform
 from publius.mechanisms.kernels.laplace import NoisyWords
 from publius.mechanisms.threads import one_blas_thread
@@ -48,7 +48,7 @@ class ProjectedLaplace(NoisyWords):
         self._inner = projected(self.embeddings.vectors, self.chosen.project)
         shape = Shape(self.embeddings, self.metric, uniform(self.embeddings), self._inner)
         facts, law = {**shape.facts(), "ratio": 1}, shape.law
-        ratio = stored(facts, Constant, partial(_ratio_holds, law), partial(largest_ratio, law)).epsilon
+        ratio = computed(facts, Constant, partial(_ratio_holds, law), partial(largest_ratio, law)).epsilon
         noise = EuclideanLaplace(self._inner.shape[1], self.epsilon / ratio)
         return noise, noise.vocabulary_delta(self._inner)
 

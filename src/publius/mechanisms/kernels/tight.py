@@ -16,12 +16,12 @@ from typing import final
 import numpy as np
 
 from publius.arrays import Float64Array
+from publius.embeddings.catalogue import computed
 from publius.errors import PolicyError
 from publius.files.progress import stage
 from publius.mechanisms.finite import sweep
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import Constant
-from publius.mechanisms.finite.stored_certificates import stored
 from publius.mechanisms.finite.sweep import VocabularyDistances
 from publius.mechanisms.finite.word_weights import Shape
 
@@ -56,7 +56,7 @@ class Tight(AbstractFinite):
             weights = even.line.tight_weights(scale)
         else:
             facts, size = {**even.facts(), "tight": repr(scale), "residual": residual}, len(even.points.first)
-            found = stored(  # it needs no trust: whatever the weights, the certificate is computed for them
+            found = computed(  # it needs no trust: whatever the weights, the certificate is computed for them
                 facts, list[float], lambda kept: len(kept) == size and all(map(math.isfinite, kept)),
                 lambda: tight_weights(even.law.outer, scale, residual).tolist(),
             )  # fmt: skip
