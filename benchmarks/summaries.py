@@ -24,7 +24,7 @@ import numpy as np
 from publius.classifiers.classifier import Classifier
 from publius.classifiers.encoder import Encoder, load_encoder
 from publius.noise.randomness import RunKey
-from publius.summaries.contributions import Contributions, Mentions, tags_of
+from publius.summaries.contributions import NEAR_RECORD, Contributions, Mentions, tags_of
 from publius.summaries.counting import Collected, Statements
 from publius.summaries.novelty import Sample
 from publius.summaries.summary import Summary
@@ -186,13 +186,12 @@ def statements(posts: Posts, encoder: Kept, draws: int = 100) -> None:
     near = [(at, *each) for at, text in enumerate(posts.texts) for each in asked.near(text)]
     key = RunKey.fresh()
     tags = tags_of(posts.authors.tolist(), key.derive("tags"))
-    rows = [np.array(column) for column in zip(*near, strict=True)]
     for k, epsilon in ((3, "1"), (3, "4")):
         collected = Collected(key, 1, k)
         collected.contributions = Contributions(key)
         collected.contributions.add(tags, np.zeros(len(tags), np.int64))
         collected.mentions = Mentions(k)
-        collected.mentions.add(tags[rows[0]], rows[1], rows[2].astype(np.float32))
+        collected.mentions.take(np.array([(tags[at], *each) for at, *each in near], NEAR_RECORD))
         true = collected.mentions.counts(len(STATEMENTS))
         summary = Summary(
             epsilon=epsilon, ask=STATEMENTS, statements_per_author=k, shares="statements=1", encoder=encoder

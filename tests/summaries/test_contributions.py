@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from publius.errors import UsageError
 from publius.noise.randomness import RunKey, seeded_rng
-from publius.summaries.contributions import Contributions, Mentions, tags_of
+from publius.summaries.contributions import NEAR_RECORD, Contributions, Mentions, tags_of
+from publius.summaries.summary import Summary
 
 KEY = RunKey.seeded(5)
 ROWS = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 5)), max_size=12)
@@ -92,7 +93,7 @@ def test_memory_is_that_of_the_authors():
 @pytest.mark.parametrize("per_author", [0, -1, 1.5, True, 1001])
 def test_numbers_of_documents_that_do_not_exist_are_refused(per_author):
     with pytest.raises(UsageError, match="documents per author"):
-        Contributions(KEY, per_author)
+        Summary(documents_per_author=per_author)
 
 
 def test_half_characters_are_names_too():
@@ -122,9 +123,7 @@ def plainly(near, per_author, statements):
 def test_an_author_counts_for_the_nearest_statements(near, per_author, at_once):
     found = Mentions(per_author)
     for start in range(0, len(near), at_once):
-        some = near[start : start + at_once]
-        columns = [np.array(column) for column in zip(*some, strict=True)]
-        found.add(columns[0].astype(np.uint64), columns[1], columns[2].astype(np.float32))
+        found.take(np.array(near[start : start + at_once], NEAR_RECORD))
         if start % 2:
             found.settled()  # whenever it is put in order
     assert found.counts(5).tolist() == plainly(near, per_author, 5)
@@ -137,11 +136,7 @@ def test_an_author_moves_at_most_2k_counts():
         for _ in range(2):
             found = Mentions(2)
             number = int(rng.integers(0, 20))
-            found.add(np.ones(number, np.uint64), rng.integers(0, 9, number), rng.random(number).astype(np.float32))
+            near = [(1, *each) for each in zip(rng.integers(0, 9, number), rng.random(number), strict=True)]
+            found.take(np.array(near, NEAR_RECORD))
             worlds.append(found.counts(9))
         assert abs(worlds[0] - worlds[1]).sum() <= 4
-
-
-def test_numbers_of_statements_that_do_not_exist_are_refused():
-    with pytest.raises(UsageError, match="statements per author"):
-        Mentions(0)

@@ -21,17 +21,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 import msgspec
 
 from publius.errors import DataError, UsageError
-from publius.files import (
-    AnyPath,
-    check_new_folder,
-    os_errors,
-    own_folder,
-    place_folder,
-    private_folder,
-    shown,
-    sync,
-    write_file,
-)
+from publius.files import AnyPath, check_new_folder, os_errors, own_folder, place_folder, shown, sync, write_file
 from publius.files.writing import remove_secret, sync_tree
 from publius.noise.randomness import KEY_BYTES, RunKey, entropy
 from publius.releases.manifest import Manifest, decoded, encoded
@@ -48,24 +38,15 @@ _KEY, _INPUT, _PAID, _PIECES, _RELEASE = "key", "input", "paid", "pieces", "rele
 @final
 @dataclass(slots=True)
 class Draft:
-    """An unfinished release; see `Draft.open`.
-
-    Attributes:
-        folder: what will leave; whatever lies in it when `finish` is called.
-        work: for private pieces, which are kept for a run that goes on.
-        key: of the run.
-        placed: the manifest of a release that was drawn and paid for by a run that was killed; nothing is drawn again.
-        charges: what is debited of each author's account.
-        ledger: where; None where nothing is.
-    """
+    """An unfinished release; see `Draft.open`."""
 
     output: Path
-    folder: Path
-    work: Path
+    folder: Path  # what will leave; whatever lies in it when `finish` is called
+    work: Path  # for private pieces, which are kept for a run that goes on
     key: RunKey = field(repr=False)
     ledger: Ledger | None = None
-    charges: Mapping[str, Fraction] = field(default_factory=dict, repr=False)
-    placed: Manifest | None = None
+    charges: Mapping[str, Fraction] = field(default_factory=dict, repr=False)  # to each author's account
+    placed: Manifest | None = None  # of a killed run, drawn and paid for: nothing is drawn again
     noted: bool = True
 
     @staticmethod
@@ -82,9 +63,8 @@ class Draft:
     ) -> Iterator[Draft]:
         """A draft of ``output``; what is half-made goes when the block ends otherwise, but for a run to be resumed.
 
-        ``charges``, amounts for each author, are debited in ``ledger``; they can be set on the draft until `finish`. With
-        ``resume`` it goes on with what a killed run of the same output left, and keeps what this one leaves.
-        ``fingerprint`` is a keyed digest of all that the run reads and does; `DataError` where a resumed run's differs.
+        ``charges`` can be set on the draft until `finish`. With ``resume`` it goes on with what a killed run of the same
+        output left, and keeps what this one leaves; ``fingerprint`` is a keyed digest of all that a run reads and does.
         ``seed`` is of an experiment, never of a release; ``noted`` whether the release is noted as made here.
         """
         target = Path(os.path.realpath(output))
@@ -99,9 +79,7 @@ class Draft:
                         f"--resume (label, obfuscate), or remove {shown(home)} to give it up"
                     )
                 _check_input(home, fingerprint)
-                manifest = _place(target, home, noted=noted)
-                with private_folder(target.parent) as nowhere:
-                    yield Draft(target, nowhere, nowhere, RunKey.fresh(), placed=manifest)
+                yield Draft(target, home, home, RunKey.fresh(), placed=_place(target, home, noted=noted))
                 return
             if not (fresh or resume):
                 _clear(home)
@@ -118,8 +96,6 @@ class Draft:
 
     def finish(self, manifest: M) -> M:
         """Debit, delete the key, note the release and give it its place; the manifest with its files' digests."""
-        if self.placed is not None:
-            return self.placed  # type: ignore[return-value]  # the same run, so the same kind
         home = self.folder.parent
         complete = msgspec.structs.replace(manifest, files=digests(self.folder))
         with write_file(self.folder / MANIFEST, 0o600) as file:
@@ -137,20 +113,18 @@ class Draft:
 def _key(home: Path, fingerprint: Callable[[bytes], str] | None, seed: int | None) -> RunKey:
     """The key of a run, a fresh one or that of the run that goes on, and its working folder made ready."""
     with os_errors("write", home):
-        kept = (home / _KEY).read_bytes() if (home / _KEY).exists() else None
-        if kept is None:
+        if (home / _KEY).exists():
+            secret = (home / _KEY).read_bytes()
+        else:
             _clear(home)  # pieces without their key are of no use
             secret = entropy() if seed is None else RunKey.seeded(seed).expose()
             with write_file(home / _KEY, 0o600) as file:
-                file.write(secret + bytes([seed is not None]))
-        else:
-            secret = kept[:KEY_BYTES]
-        key = RunKey(secret, seeded_run=seed is not None)
+                file.write(secret)
         _check_input(home, fingerprint)
         shutil.rmtree(home / _RELEASE, ignore_errors=True)
         (home / _RELEASE).mkdir(0o700)
         (home / _PIECES).mkdir(0o700, exist_ok=True)
-    return key
+    return RunKey(secret, seeded_run=seed is not None)
 
 
 def _check_input(home: Path, fingerprint: Callable[[bytes], str] | None) -> None:

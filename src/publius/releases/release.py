@@ -12,7 +12,7 @@ from publius.errors import DataError
 from publius.files import shown
 from publius.mechanisms.mechanism import check_release
 from publius.noise.randomness import RunKey
-from publius.releases.manifest import Manifest, SummaryManifest
+from publius.releases.manifest import Manifest
 from publius.releases.register import whole
 from publius.releases.rows import read_rows, records, unmarked
 
@@ -51,13 +51,7 @@ class ReleasedFolder:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows, one after another, whatever their format; the synthetic ones of a summary."""
-        if isinstance(self.manifest, SummaryManifest):
-            import msgspec
-
-            with (self.folder / "synthetic.jsonl").open("rb") as file:
-                yield from map(msgspec.json.decode, file)
-        else:
-            yield from read_rows(self.folder)
+        return read_rows(self.folder)
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
 
 import msgspec
 
-from publius.errors import PolicyError, StorageError, UsageError
-from publius.files import open_binary, private, write_file
+from publius.errors import PolicyError, UsageError
+from publius.files import private, write_file
 from publius.noise.randomness import RunKey
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 RESERVED: Final = ("id", "label", "size", "bag", "position", "word", "count", "words", "counts", "text", "warning")
 """Names that a row has of its own; no kept column may have one."""
 
-NAMES: Final = {"labels": "labels", "words": "bags"}
 _BUCKET: Final = 64 * 2**20
 """Bytes of rows that are put in order at once."""
 _GROUP: Final = 1024  # rows of a row group, and of a table at once
@@ -93,7 +92,7 @@ def write_rows(
     work = pieces[0].parent if pieces else folder
     lines = _with_ids(_lines(pieces)) if ids else _numbered(_in_secret_order(pieces, work, rows, key))
     first = next(lines, None)
-    name = f"{NAMES[kind]}.jsonl" if format == "jsonl" else f"rows.{format}"
+    name = f"rows.{format}" if format != "jsonl" else "labels.jsonl" if kind == "labels" else "bags.jsonl"
     with open(folder / name, "xb", opener=private) as file:
         names = ["id", *["label"] * (kind == "labels"), *keep]  # of a file without any row
         _WRITERS[format](file, itertools.chain([] if first is None else [first], lines), names)
@@ -144,7 +143,7 @@ def _write_csv(file: BinaryIO, lines: Iterator[bytes], names: Sequence[str]) -> 
     """A row a document, or a row for each of its words; what a spreadsheet would calculate gets an apostrophe."""
     header: list[str] = []
     text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
-    made = csv.writer(text, lineterminator="\r\n")
+    made = csv.writer(text)
     for line in lines:
         row = msgspec.json.decode(line)
         cells = {name: _cell(value) for name, value in row.items() if name not in ("bag", "words")}
@@ -213,23 +212,18 @@ def unmarked(text: str) -> str:
 
 def csv_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a small public table."""
-    lines = io.StringIO()
-    made = csv.writer(lines, lineterminator="\r\n")
-    made.writerow(columns)
-    made.writerows([spreadsheet_safe(cell) for cell in row] for row in rows)
-    with open(path, "xb", opener=private) as file:
-        file.write(lines.getvalue().encode())
+    with open(path, "x", encoding="utf-8", newline="", opener=private) as file:
+        made = csv.writer(file)
+        made.writerow(columns)
+        made.writerows([spreadsheet_safe(cell) for cell in row] for row in rows)
 
 
 def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
     """The rows of a release in whichever format, as they are in JSON lines."""
-    for name in NAMES.values():
-        if (path := folder / f"{name}.jsonl").exists():
-            with open_binary(path) as file:
-                for line in file:
-                    yield msgspec.json.decode(line)
-            return
-    if (folder / "rows.csv").exists():
+    if lines := [*folder.glob("*.jsonl")]:  # one: labels, bags, or the made-up rows of a summary
+        with lines[0].open("rb") as file:
+            yield from map(msgspec.json.decode, file)
+    elif (folder / "rows.csv").exists():
         yield from _read_csv(folder / "rows.csv")
     elif (folder / "rows.parquet").exists():
         from pyarrow import parquet
@@ -240,8 +234,6 @@ def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
                     if "bag" in row:
                         row["bag"] = dict(row["bag"])
                     yield row
-    else:
-        raise StorageError("a release without rows: a summary has tables alone")
 
 
 def records(file: TextIO) -> csv.DictReader[str]:

@@ -246,11 +246,10 @@ def _people(
             for name, row, number in zip(names, rows, secret.bits(map(str, rows), 16), strict=True):
                 if name is None:
                     continue
-                kept, drawn = lowest.setdefault(name, []), (-int.from_bytes(number, "big"), row)
-                if len(kept) < c:
-                    heapq.heappush(kept, drawn)
-                else:
-                    heapq.heappushpop(kept, drawn)
+                kept = lowest.setdefault(name, [])
+                heapq.heappush(kept, (-int.from_bytes(number, "big"), row))
+                if len(kept) > c:
+                    heapq.heappop(kept)
     for kept in lowest.values():
         for _, row in kept:
             leaves[row] = 1

@@ -93,7 +93,11 @@ def protect_table(
         "label": pa.string(), "size": pa.int64(), "words": pa.list_(pa.string()),
         "bag": pa.map_(pa.string(), pa.int64()),
     }  # fmt: skip
-    for name in mechanism_fields(mechanism):
+    facts = mechanism.facts()
+    fields = ["label"] * (mechanism.kind == "labels")
+    if mechanism.kind == "words" or facts["bag"] is not None:
+        fields += ["size", "words" if facts.get("ordered") else "bag"]
+    for name in fields:
         values = [rows[each][name] for each in place]
         columns[name] = pa.array([[*each.items()] for each in values] if name == "bag" else values, kinds[name])
     columns |= {name: _copied(whole.column(name), taken) for name in kept}
@@ -103,14 +107,6 @@ def protect_table(
         ledger.spend({name: price * times for name, times in authors.items() if name is not None})
     manifest = msgspec.json.encode(manifest_of(mechanism, count, leaving))
     return pa.table(columns).replace_schema_metadata({MANIFEST: manifest})
-
-
-def mechanism_fields(mechanism: Mechanism) -> tuple[str, ...]:
-    """What a row of a mechanism has beside its id, as files name it."""
-    facts = mechanism.facts()
-    if mechanism.kind == "labels":
-        return ("label",) if facts.get("bag") is None else ("label", "size", "bag")
-    return ("size", "words") if facts.get("ordered") else ("size", "bag")
 
 
 def _copied(column: pyarrow.ChunkedArray, place: Sequence[int]) -> pyarrow.ChunkedArray:

@@ -21,11 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import IndexArray
-from publius.errors import UsageError
 from publius.noise.randomness import RunKey
 
-MOST_A_PERSON: Final = 1000
-MOST_STATEMENTS: Final = 1_000_000
 _PARTS: Final = 16
 _SMALLEST_BUFFER: Final = 1024
 _HASH_BYTES: Final = 8
@@ -50,12 +47,6 @@ def _hashed(key: bytes, messages: Iterable[bytes]) -> Tags:
         each.update(message)
         found += each.digest()
     return np.frombuffer(bytes(found), "<u8").astype(np.uint64)
-
-
-def check_number(value: int, what: str, most: int) -> None:
-    """`UsageError` unless an author may contribute so many."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise UsageError(f"{what} per author must be a whole number from 1 to {most:,}, not {value!r:.40}")
 
 
 class _Stream(ABC):
@@ -98,15 +89,9 @@ def _records(kind: np.dtype[np.void], *columns: NDArray[Any]) -> _Records:
 
 @final
 class Contributions:
-    """The documents of a collection that count, as they stream by; it holds their rows and keyed hashes, no text.
-
-    Args:
-        key: the run's secret, fresh for each run.
-        per_author: c, the most documents of an author that count; fixed before looking.
-    """
+    """The documents of a collection that count, as they stream by; it holds their rows and keyed hashes, no text."""
 
     def __init__(self, key: RunKey, per_author: int = 1) -> None:
-        check_number(per_author, "documents", MOST_A_PERSON)
         secret = key.derive("contribution-ranks")
         self._parts = [_Part(per_author, secret) for _ in range(_PARTS)]
 
@@ -164,12 +149,7 @@ class Mentions(_Stream):
     """
 
     def __init__(self, per_author: int) -> None:
-        check_number(per_author, "statements", MOST_STATEMENTS)
         super().__init__(NEAR_RECORD, per_author)
-
-    def add(self, tags: Tags, statements: IndexArray, cosines: NDArray[np.float32]) -> None:
-        """Documents that are near to a statement: whose they are, to which, and how near."""
-        self.take(_records(NEAR_RECORD, tags, statements, cosines))
 
     def _keep(self, new: _Records) -> None:
         both = np.concatenate([self.held, new])

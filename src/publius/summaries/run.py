@@ -3,38 +3,51 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import msgspec
 import numpy as np
 
 from publius import __version__
-from publius.errors import DataError, PolicyError, UsageError, how_many
-from publius.files import AnyPath, read_bytes_limited, shown
+from publius.classifiers.classifier import OTHER
+from publius.classifiers.store import PARTS
+from publius.errors import AnyPath, DataError, PolicyError, UsageError, how_many, shown
+from publius.files import read_bytes_limited, write_file
 from publius.files.progress import stage
-from publius.noise.randomness import RunKey
+from publius.noise.randomness import Generator, RunKey
+from publius.pages.facts import command_of, shares_of
+from publius.pages.page import PAGE, READ_ME, write_page
 from publius.privacy.guarantee import upward
-from publius.privacy.promise import promise, rounded_up
+from publius.privacy.promise import meaning, promise, rounded_up, yardstick
 from publius.releases.draft import Draft
 from publius.releases.manifest import ClassifierFacts, PublicInput, SummaryManifest
 from publius.releases.register import check_public, note_files, refuse_training_file, whole
+from publius.releases.rows import csv_table
 from publius.settings import Engine, Reading
 from publius.summaries.counting import NEAR
-from publius.summaries.folder import NOISY, fill_folder
 from publius.summaries.novelty import Sample
 from publius.summaries.summary import Mapped, Summary, too_few
-from publius.summaries.told import Earlier, Told
+from publius.summaries.told import Earlier, Row, Told
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from publius.classifiers.classifier import Classifier
+    from publius.classifiers.clusters import Clusters
     from publius.documents.corpus import Corpus
     from publius.privacy.ledger import Ledger
+
+NOISY: Final = "noisy.json"
+_PLAIN: Final = re.compile(r"\w[\w .-]{0,80}")
+"""A field's name that can be a folder's."""
+_BARS: Final = 10
+_GROUPS: Final = 8
+_CHANGED: Final = 6
+_NAMED: Final = 3
+_CHANGES: Final = ("change", "share_before", "times_low", "times_high")
 
 
 @final
@@ -100,13 +113,20 @@ def manifest_of(told: Told, few: str | None = None) -> SummaryManifest:
     """The manifest, but for the digests of files: public, and the same whatever the documents say."""
     summary = told.summary
     given = summary.classifier if summary.classifier is not summary.subjects else None
+    made_with = [
+        None if each is None else msgspec.convert(each, ClassifierFacts, from_attributes=True)
+        for each in (given, summary.subjects)
+    ]
+    public = [PublicInput(**each) for each in summary.public]
+    if told.earlier is not None:
+        public.append(PublicInput(name=told.earlier.name, kind="texts", sha256=told.earlier.sha256))
     statements = len(summary.statements)
     made = SummaryManifest(
         publius_version=__version__,
         private=True,
         warning=few and f"{few}.",
         promise="",
-        public=tuple(PublicInput(**each) for each in (*summary.public, *(told.earlier.public if told.earlier else ()))),
+        public=tuple(public),
         epsilon=upward(summary.epsilon),
         authors=told.authors,
         documents_per_author=summary.documents_per_author,
@@ -117,15 +137,109 @@ def manifest_of(told: Told, few: str | None = None) -> SummaryManifest:
         statements_per_author=summary.statements_per_author if statements else None,
         near=NEAR if statements else None,
         forced=few is not None,
-        classifier=None if given is None else _facts(given),
-        subjects=None if summary.subjects is None else _facts(summary.subjects),
+        classifier=made_with[0],
+        subjects=made_with[1],
         compared_with=None if told.earlier is None else told.earlier.name,
     )
     return msgspec.structs.replace(made, promise=promise(made))
 
 
-def _facts(classifier: Classifier) -> ClassifierFacts:
-    return msgspec.convert(classifier, ClassifierFacts, from_attributes=True)
+# The folder: tables, made-up rows, the raw counts, a page and a README ----------------------------------------
+
+
+def fill_folder(folder: Path, told: Told, manifest: SummaryManifest, *, synthetic: int | None, rng: Generator) -> None:
+    """Write every file of a summary but the manifest, from noisy counts and public things alone."""
+    _write(folder / NOISY, [told.noisy()])
+    counted = ("documents", "low", "high", "share")
+    changes = _CHANGES if told.earlier is not None else ()
+    if told.groups:
+        _table(folder / "groups.csv", ("group", *counted), told.groups)
+    if "topics" in told.tables:
+        _table(folder / "counts.csv", ("group", "label", *counted), told.counts)
+        said = [{"group": name, "words": words} for name, words in told.words_by_group.items()]
+        _table(folder / "words.csv", ("group", "words"), said)
+        if told.summary.classifier is not told.summary.subjects:
+            _table(folder / "topics.csv", ("label", "words", *counted, *changes), told.topics)
+    if "subjects" in told.tables:
+        _table(folder / "subjects.csv", ("words", *counted, "label", *changes), told.subjects)
+    if "statements" in told.tables:
+        _table(folder / "statements.csv", ("statement", "authors", "low", "high"), told.statements)
+    _write(folder / "synthetic.jsonl", (msgspec.json.encode(row) + b"\n" for row in told.synthetic(rng, synthetic)))
+    _classifiers(folder / PARTS, told)
+    facts, templates = page_facts(told, manifest), Path(__file__).parent / "templates"
+    write_page(folder / PAGE, templates / "summary.html", facts, mode=0o600)
+    write_page(folder / READ_ME, templates / "summary.txt", facts, mode=0o600)
+
+
+def _write(path: Path, parts: Iterable[bytes]) -> None:
+    with write_file(path, 0o600, durable=False) as file:  # the folder is flushed whole before it has its place
+        for part in parts:
+            file.write(part)
+
+
+def _table(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
+    csv_table(path, columns, ([_cell(row.get(column)) for column in columns] for row in rows))
+
+
+def _cell(value: Any) -> Any:
+    return float(f"{value:.6g}") if isinstance(value, float) else "" if value is None else value
+
+
+def _classifiers(folder: Path, told: Told) -> None:
+    """Of each field of ``--by`` a classifier out of its labels' noisy counts, where the topics are of texts."""
+    table, topics, groups = told.tables.get("topics"), told.summary.classifier, told.summary.groups
+    if table is None or topics is None or topics.kind != "clusters" or not groups.fields:
+        return
+    from publius.classifiers.summary import from_counts
+
+    shaped = table.values.reshape(*groups.shape, -1)
+    for place, each in enumerate(groups.fields):
+        others = tuple(axis for axis in range(len(groups.fields)) if axis != place)
+        summed = table.values.size // (len(each.labels) * table.values.shape[1])
+        home = folder / (each.name if _PLAIN.fullmatch(each.name) else f"field {place + 1}")
+        home.mkdir(0o700, parents=True)
+        deviation = table.noise.deviation * summed**0.5
+        from_counts(cast("Clusters", topics), each.name, each.labels, shaped.sum(axis=others), deviation).write(home)
+
+
+# The page and the README ------------------------------------------------------------------------------------
+
+
+def page_facts(told: Told, manifest: SummaryManifest) -> dict[str, Any]:
+    """What the page and the README say, as numbers and lists."""
+    grouped = told.summary.groups.size > 1
+    ranked = told.subjects or told.topics
+    first = sorted((row for row in ranked if row["label"] != OTHER), key=lambda row: -row["documents"])
+    changed = [row for row in [*told.topics, *told.subjects] if row.get("change")]
+    groups = told.groups if grouped else []
+    return {
+        "m": manifest, "kind": "summary", "warning": manifest.warning, "meaning": meaning(manifest),
+        "yardstick": yardstick(manifest), "command": command_of(manifest),
+        "shares": shares_of(manifest),
+        "groups": groups, "fields": [each.name for each in told.summary.groups.fields],
+        "words": told.words_by_group if grouped else {}, "grouped": grouped and "topics" in told.tables,
+        "topics": told.topics, "subjects": told.subjects, "has_subjects": "subjects" in told.tables,
+        "ranked": ranked, "of": "subjects" if told.subjects or not told.topics else "topics",
+        "named": [row["label"] for row in first[:_NAMED]], "example": first[0] if first else None,
+        "group_bars": _bars(groups, "group", _GROUPS),
+        "subject_bars": _bars([row for row in first if row["low"]], "label", _BARS),
+        "statements": told.statements, "statement_bars": _bars(told.statements, "statement", _GROUPS, "authors"),
+        "earlier": None if told.earlier is None else told.earlier.name,
+        "grown": [row for row in changed if row["change"] in ("new", "more")][:_CHANGED],
+        "fallen": [row for row in changed if row["change"] in ("gone", "less")][:_CHANGED],
+        "documents": told.documents,
+        "classifiers": bool(told.summary.groups.fields) and getattr(told.summary.classifier, "kind", "") == "clusters",
+        "sizes": {name: table.values.size for name, table in told.tables.items()},
+    }  # fmt: skip
+
+
+def _bars(rows: Sequence[Row], name: str, most: int, counted: str = "documents") -> list[Row]:
+    """Bars of the largest, with their limits, in the order given."""
+    kept = sorted(sorted(range(len(rows)), key=lambda at: -rows[at][counted])[:most])
+    return [
+        {"label": row[name], "value": row[counted], "low": row["low"], "high": row["high"]}
+        for row in map(rows.__getitem__, kept)
+    ]
 
 
 # What it is compared with -----------------------------------------------------------------------------------

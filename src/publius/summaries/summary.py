@@ -10,8 +10,6 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, final
 
-import numpy as np
-
 from publius.arrays import IndexArray
 from publius.documents.document import Plan
 from publius.errors import PolicyError, UsageError
@@ -20,7 +18,6 @@ from publius.files.progress import stage
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import Generator, RunKey
 from publius.settings import LARGEST_LOCAL_EPSILON
-from publius.summaries.contributions import MOST_A_PERSON, MOST_STATEMENTS, check_number
 from publius.summaries.counting import BATCH, Cells, Collected, Counted, Statements, authors_of, count_batch
 from publius.summaries.groups import Groups
 from publius.summaries.tables import LEVEL, NoisyTable, Shares, Table, exact_share, histogram, noisy_table, shares_of
@@ -88,8 +85,10 @@ class Summary:
                 f"an epsilon of {float(self.epsilon):g} hides nobody in a summary: at most {LARGEST_LOCAL_EPSILON:g}"
             )
         self.documents_per_author, self.statements_per_author = documents_per_author, statements_per_author
-        check_number(documents_per_author, "documents", MOST_A_PERSON)
-        check_number(statements_per_author, "statements", MOST_STATEMENTS)
+        bounds = (("documents", documents_per_author, 1000), ("statements", statements_per_author, 10**6))
+        for what, value, most in bounds:
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+                raise UsageError(f"{what} per author must be a whole number from 1 to {most:,}, not {value!r:.40}")
         self.groups = Groups.of(by)
         if taken := [field.name for field in self.groups.fields if field.name in OWN_KEYS]:
             raise UsageError(f"a summary has a column {taken[0]!r} of its own: rename the field")
@@ -247,8 +246,8 @@ class Summary:
     def histogram(self, name: Table, cells: IndexArray) -> IndexArray:
         """The counts of one table from the cells of contributed documents. Private."""
         _, t, u = self.cells.shape
-        own = {"totals": lambda: cells // (t * u), "topics": lambda: cells // u, "subjects": lambda: cells % u}[name]()
-        return histogram(np.asarray(own), self.shapes[name])
+        own = cells // (t * u) if name == "totals" else cells // u if name == "topics" else cells % u
+        return histogram(own, self.shapes[name])
 
     @property
     def public(self) -> tuple[dict[str, Any], ...]:

@@ -47,11 +47,6 @@ class Earlier:
     subjects: Sample | None
     sha256: str = ""  # of the manifest, or of the texts' file (of the digests of several)
 
-    @property
-    def public(self) -> tuple[dict[str, Any], ...]:
-        """It as a public input, by its digest (rule 11)."""
-        return ({"name": self.name, "kind": "texts", "sha256": self.sha256},) if self.sha256 else ()
-
 
 @final
 class Told:
