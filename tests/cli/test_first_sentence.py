@@ -15,7 +15,7 @@ sys.exit(code)
 """
 UNUSED = {
     "rich", "jinja2", "scipy", "sklearn", "pyarrow", "pydantic", "multiprocessing", "importlib.metadata",
-    "publius.mechanisms.kernels.tight", "publius.cli.models",
+    "publius.mechanisms.kernels.tight", "publius.cli.inputs",
 }  # fmt: skip
 
 
@@ -47,4 +47,4 @@ def test_a_folder_loads_its_pages_and_nothing_that_explains(tmp_path, stored):
 def test_help_loads_no_renderer_and_no_other_command(command):
     said, modules = loaded(command, "--help")
     assert said.startswith(f"Usage: publius {command} ")
-    assert modules & {"rich", "numpy", "publius.cli.evaluate"} == set()
+    assert modules & {"rich", "numpy", "publius.cli.measure"} == set()

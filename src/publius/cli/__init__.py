@@ -20,16 +20,16 @@ COMMANDS: Final = {
         "verify": ("sign:verify", "Check that a release and its page belong together."),
     },
     "Understand": {
-        "explain": ("explain:explain", "Explain a promise: of a release, a setting, two texts, a word."),
-        "explore": ("explore:explore", "Open the explorer in the browser, and the service."),
+        "explain": ("understand:explain", "Explain a promise: of a release, a setting, two texts, a word."),
+        "explore": ("understand:explore", "Open the explorer in the browser, and the service."),
     },
     "Measure": {
-        "evaluate": ("evaluate:evaluate", "Attack protected public texts; find an epsilon within limits."),
-        "audit": ("audit:audit", "Check this installation, or a mechanism's claim."),
+        "evaluate": ("measure:evaluate", "Attack protected public texts; find an epsilon within limits."),
+        "audit": ("measure:audit", "Check this installation, or a mechanism's claim."),
     },
     "Public inputs": {
-        "models": ("models:app", "Train, import and list classifiers and word vectors."),
-        "ledger": ("ledger:app", "Make and show privacy budgets."),
+        "models": ("inputs:models", "Train, import and list classifiers and word vectors."),
+        "ledger": ("inputs:ledger", "Make and show privacy budgets."),
     },
 }
 

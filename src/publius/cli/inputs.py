@@ -1,4 +1,4 @@
-"""``publius models``: train, import, list, show, remove and try classifiers and word vectors."""
+"""``publius models``: classifiers and word vectors; ``publius ledger``: privacy budgets, one account per author."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from publius.classifiers.store import StoredClassifier
     from publius.documents.document import Document
 
-app = new_app(name="models", help="Train, import, list and try classifiers and word vectors: public inputs.")
+models = new_app(name="models", help="Train, import, list and try classifiers and word vectors: public inputs.")
+ledger = new_app(name="ledger", help="Make and show privacy budgets: one account per author.")
 _SHOWN = 20
 _COMPARED = 2_000
 
 
-@app.command
+@models.command
 def train(
     file: Documents,
     *more: More,
@@ -145,7 +146,7 @@ def _facts(made: Classifier) -> dict[str, Any]:
     return {name: [*value] if isinstance(value, tuple) else value for name, value in found.items()}
 
 
-@app.command(name="import")
+@models.command(name="import")
 def import_(
     file: Annotated[Path, Help("word2vec, GloVe or fastText (.vec); also .gz.")],
     *,
@@ -180,7 +181,7 @@ def _vectors(found: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@app.command(name="list")
+@models.command(name="list")
 def list_(*, json: Json = False) -> None:
     """List classifiers, word vectors and the encoder."""
     from publius.classifiers.encoder import PACKAGED as ENCODER
@@ -209,7 +210,7 @@ def list_(*, json: Json = False) -> None:
     console.answer(every, Table(("name", "kind", "labels", "right"), rows), json=json)
 
 
-@app.command
+@models.command
 def show(
     name: Annotated[str, Help("Stored, a folder, python:MODULE:NAME, or subjects.")], *, json: Json = False
 ) -> None:
@@ -236,7 +237,7 @@ def show(
     )  # fmt: skip
 
 
-@app.command
+@models.command
 def remove(name: Annotated[str, Help("Its name.")]) -> None:
     """Remove a stored classifier or stored word vectors."""
     from publius.classifiers.store import SHELF
@@ -246,7 +247,7 @@ def remove(name: Annotated[str, Help("Its name.")]) -> None:
     console.say(f"Removed {name}.")
 
 
-@app.command(name="try")
+@models.command(name="try")
 def try_(
     file: Documents,
     *,
@@ -276,3 +277,52 @@ def try_(
         {"classifier": found.name, "kind": found.kind, "agreement": agreement, "texts": rows},
         Table(("text", "label"), [(row["text"], row["label"]) for row in rows]), agree, json=json,
     )  # fmt: skip
+
+
+@ledger.command
+def init(
+    ledger: Annotated[Path, Help("New file.")],
+    *,
+    budget: Annotated[float, Help("The most to be spent on one author, in all.")],
+    unit: Annotated[
+        Literal["epsilon", "exponent"], Help("epsilon, or exponent (of words). Default: epsilon.")
+    ] = "epsilon",
+    json: Json = False,
+) -> None:
+    """Make a new ledger."""
+    from publius.privacy.ledger import Ledger, decimal
+
+    made = Ledger.create(ledger, budget=budget, unit=unit)
+    console.answer(
+        {"ledger": str(ledger), "budget": float(made.budget), "unit": unit},
+        f"Budget {decimal(made.budget)} ({unit}) for each author. Use it: --ledger {ledger} --author-field COLUMN",
+        json=json,
+    )
+
+
+@ledger.command(name="show")
+def show_ledger(
+    ledger: Annotated[Path, Help("The file.")],
+    *,
+    author: Annotated[str | None, Help("Show the account of one author.")] = None,
+    json: Json = False,
+) -> None:
+    """Show what was spent, for the curator only."""
+    from publius.privacy.ledger import Ledger, decimal
+
+    found = Ledger(ledger)
+    debits = found.check()
+    accounts = found.accounts() if author is None else [found.account(author)]
+    rows = [
+        {"author": a.author, "spent": float(a.spent), "remaining": float(a.remaining), "releases": a.releases}
+        for a in accounts
+    ]
+    ranked = sorted(accounts, key=lambda each: -each.spent)
+    shown = [(each.author, decimal(each.spent), decimal(each.remaining), each.releases) for each in ranked[:20]]
+    console.answer(
+        {"budget": float(found.budget), "unit": found.unit, "debits": debits, "accounts": rows},
+        f"Budget {decimal(found.budget)} ({found.unit}) for each author; {debits:,} releases were debited.",
+        Table(("author", "spent", "left", "releases"), shown) if shown else None,
+        f"{len(ranked) - len(shown):,} more authors: --json lists all." if len(ranked) > len(shown) else None,
+        json=json,
+    )
