@@ -196,7 +196,8 @@ def test_an_output_that_is_no_word_is_refused(coins, words):
 
 
 @pytest.mark.parametrize(
-    ("asked", "reason"), [("edge=7", "edge"), ("edge", "NAME=VALUE"), ("rim=1", "takes edge"), ("edge=x", "no value")]
+    ("asked", "reason"),
+    [("edge=7", "edge"), ("edge", "NAME=VALUE"), ("rim=1", "takes edge"), ("edge=x", "takes a value of float")],
 )
 def test_a_parameter_that_it_does_not_take_is_refused(coins, words, asked, reason):
     kind = kernel_class(f"{coins}:Coin")

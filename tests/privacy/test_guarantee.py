@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from publius.distances import transport_plan
 from publius.errors import PolicyError, UsageError
 from publius.privacy.guarantee import Guarantee, exact_epsilon, factor, posterior_at_most, total_exponent
-from publius.privacy.promise import factor_text, number, on_average, percent, rounded_up
+from publius.privacy.promise import between, factor_text, number, on_average, outward, percent, rounded_up
 from publius.text.bag import Bag
 
 EPSILONS = st.floats(1e-6, 1e3)
@@ -153,3 +153,10 @@ def test_what_one_row_tells_on_average_is_the_best_guess():
         laws = [[math.exp(epsilon) / z if k == a else 1 / z for k in range(labels)] for a in answers]
         best = sum(max(law[k] for law in laws) for k in range(labels)) / candidates
         assert on_average(epsilon, labels, candidates) == pytest.approx(best)
+
+
+def test_limits_for_people_are_rounded_to_the_safe_side():
+    assert (rounded_up(148.4132), rounded_up(0.7310586, 2), rounded_up(1e-6)) == ("149", "0.74", "0.000001")
+    assert (outward(20.68, 27.1), outward(-0.3, 0.12, 1)) == ((20.0, 28.0), (-0.3, 0.2))
+    assert between(0.2068, 0.326) == "20 % to 33 %"
+    assert (percent(0.1187), percent(0.99331, up=True), percent(0.001)) == ("12 %", "99.34 %", "0.1 %")

@@ -1,9 +1,4 @@
-"""`Mechanism`, the base of mechanisms on documents: texts in, public outcomes out.
-
-A kernel protects a word (`publius.mechanisms.kernel`). A mechanism protects a document: `Lifted` by a kernel on each of
-its words, `RandomizedResponse` by noise on a classifier's answer. Everything above this room holds a mechanism and asks
-at most for its kind.
-"""
+"""`Mechanism`, the base of mechanisms on documents: texts in, public outcomes out."""
 
 from __future__ import annotations
 
@@ -18,22 +13,15 @@ from publius.privacy.guarantee import Guarantee
 from publius.settings import LARGEST_DELTA, LARGEST_LOCAL_EPSILON, LARGEST_WORD_EXPONENT
 from publius.text.bag import Bag
 
-TOTAL: Final = 2**62
-"""The sum of the whole numbers in which a finite law is written down, and drawn exactly."""
+TOTAL: Final = 2**62  # the sum of the whole numbers in which a finite law is written down, and drawn exactly
 
 
 class Outcome(NamedTuple):
-    """What is released instead of one document.
-
-    Attributes:
-        label: of a label release; None otherwise.
-        bag: of public words; None where a label leaves alone.
-        words: of ordered text, the words in order with what is kept between them; None otherwise.
-    """
+    """What is released instead of one document."""
 
     label: str | None
     bag: Bag | None = None
-    words: tuple[str, ...] | None = None
+    words: tuple[str, ...] | None = None  # of ordered text, with what is kept between them
 
 
 class Tally(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from importlib import import_module
-from typing import Any, Final, get_args
+from typing import Any, Final
+
+import msgspec
 
 from publius.distances.metrics import metric_asked
 from publius.embeddings.embeddings import Embeddings
@@ -27,10 +28,7 @@ KERNELS: Final = {
 
 
 def kernel_class(name: str) -> type[Kernel]:
-    """The class called ``name`` or at python:MODULE:CLASS, which is imported: that runs its code.
-
-    `UsageError` with the names where there is none, `PolicyError` with what a class from outside lacks.
-    """
+    """The class called ``name`` or at python:MODULE:CLASS, which is imported: that runs its code."""
     if name in KERNELS:
         module, _, own = KERNELS[name].partition(":")
         known: type[Kernel] = getattr(import_module(f"publius.mechanisms.kernels.{module}"), own)
@@ -110,14 +108,9 @@ def parse_set(kind: type[Kernel], asked: Iterable[str]) -> dict[str, Any]:
         if not equals or name not in options:
             takes = ", ".join(options) or "none"
             raise UsageError(f"--set takes NAME=VALUE; the mechanism {kind.name} takes {takes}, not {name!r:.40}")
-        found[name] = _value(options[name], value, name)
+        try:
+            found[name] = msgspec.convert(value, options[name], strict=False)
+        except msgspec.ValidationError:
+            takes = getattr(options[name], "__name__", options[name])
+            raise UsageError(f"--set {name} takes a value of {takes}, not {value!r:.40}") from None
     return found
-
-
-def _value(kind: Any, text: str, name: str) -> Any:
-    kinds = get_args(kind) or (kind,)  # of a union its members, of a literal its values
-    for each in (int, float, str):
-        if any(one is each or isinstance(one, each) for one in kinds):
-            with suppress(ValueError):
-                return each(text)
-    raise UsageError(f"--set {name} is no value that it takes: {text!r:.40}")

@@ -1,12 +1,9 @@
 """The ledger: what releases have cost each author, and a budget that refuses when it is spent.
 
-A ledger is a SQLite file with one account per author, whatever is released of theirs (rule 9). A release is debited in
-one durable transaction, all authors or none, before anything of it is visible, and never given back: a crash can cost
-budget but never privacy. Amounts are exact rationals. The unit is epsilon (labels and summaries) or the exponent
-epsilon * N of words; releases in different metrics are charged to one sum.
-
-There is one budget whatever name reaches the file: it is locked itself, symbolic links are resolved, and a second hard link
-or a mount of the file alone is refused, since SQLite keeps its journal beside a name.
+A ledger is a SQLite file with one account per author, whatever is released of theirs (rule 9). A release is debited before
+anything of it is visible, and never given back: a crash can cost budget but never privacy. Releases in different metrics
+are charged to one sum. There is one budget whatever name reaches the file: it is locked itself, symbolic links are resolved,
+and a second hard link or a mount of the file alone is refused, since SQLite keeps its journal beside a name.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from typing import Final, Literal, Self, final, get_args
 
 from publius.errors import BudgetError, DataError, StorageError, UsageError
 from publius.files import AnyPath, os_errors, shown, storage_error, sync
-from publius.privacy.guarantee import exact_number
+from publius.privacy.guarantee import exact_number, upward
 from publius.text.author_names import author_key
 
 Unit = Literal["epsilon", "exponent"]
@@ -39,6 +36,9 @@ _MAGIC: Final = b"SQLite format 3\0"
 _BUSY_SECONDS: Final = 60.0
 _MOST_BITS: Final = 8192
 _LONGEST_NAME: Final = 1024
+_MOUNTS: Final = Path("/proc/self/mountinfo")
+_POINT: Final = 4  # the field of a line that holds the mount point
+_OCTAL: Final = re.compile(rb"\\([0-7]{3})")
 _DAMAGE: Final = (
     sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_FORMAT,
 )  # fmt: skip
@@ -84,8 +84,8 @@ class Ledger:
     def __init__(self, path: AnyPath) -> None:
         """Open the ledger at ``path``: `StorageError` when it cannot be read, `DataError` when it is none."""
         self.path = Path(path)
-        with _opened(self.path) as connection:
-            self.unit, self.budget = _settings(connection, self.path)
+        with _opened(self.path) as (_, settings):
+            self.unit, self.budget = settings
 
     @classmethod
     def create(cls, path: AnyPath, *, budget: Amount, unit: Unit = "epsilon") -> Self:
@@ -93,7 +93,7 @@ class Ledger:
         path = Path(path)
         if unit not in get_args(Unit):
             raise UsageError(f"a ledger counts epsilon (labels, summaries) or exponent (words), not {unit!r:.40}")
-        settings = {"unit": unit, "budget": _text(exact_amount(budget, "the budget"))}
+        settings = {"unit": unit, "budget": _text(exact_number(budget, "the budget"))}
         taken = UsageError(f"{shown(path)} exists: choose another name; a ledger is never replaced")
         beside = [path.with_name(path.name + suffix) for suffix in ("", "-journal", "-wal")]
         if any(map(os.path.lexists, beside)):
@@ -124,9 +124,11 @@ class Ledger:
         with self._open() as connection, _transaction(connection):
             sums = self._sums(connection, totals)
             connection.executemany("INSERT OR REPLACE INTO accounts VALUES (?, ?, ?)", sums)
-            total = sum(totals.values(), Fraction(0))
-            moment = datetime.now(UTC).isoformat(timespec="seconds")
-            facts = (moment, len(totals), _text(total))
+            facts = (
+                datetime.now(UTC).isoformat(timespec="seconds"),
+                len(totals),
+                _text(sum(totals.values(), Fraction(0))),
+            )
             connection.execute("INSERT INTO debits (time, authors, total) VALUES (?, ?, ?)", facts)
 
     def admit(self, charges: Mapping[str, Amount]) -> None:
@@ -150,10 +152,7 @@ class Ledger:
         return Account(name, amount, self.budget - amount, releases)
 
     def check(self) -> int:
-        """Read everything: structure, caps, and that accounts and debits tell the same story; how many debits there are.
-
-        Raises `DataError` naming what is wrong.
-        """
+        """How many debits there are, when all is read; `DataError` where structure, budget or sums are wrong."""
         with self._open() as connection:
             if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
                 raise _damaged(self.path, "SQLite's integrity check fails")
@@ -171,8 +170,8 @@ class Ledger:
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A connection for one operation; `DataError` where the file now holds another ledger."""
-        with _opened(self.path) as connection:
-            if _settings(connection, self.path) != (self.unit, self.budget):
+        with _opened(self.path) as (connection, settings):
+            if settings != (self.unit, self.budget):
                 raise _damaged(self.path, "its budget was changed")
             yield connection
 
@@ -197,14 +196,9 @@ class Ledger:
         return sums
 
 
-def exact_amount(value: object, what: str = "an amount") -> Fraction:
-    """``value`` as an exact rational, a float as the decimal number that it is written as; `UsageError` unless > 0."""
-    return _bounded(exact_number(value, what))
-
-
 def decimal(amount: Fraction) -> str:
     """``amount`` for people."""
-    value = float(amount)
+    value = upward(amount)
     return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
 
 
@@ -212,7 +206,7 @@ def _totals(charges: Mapping[str, Amount]) -> dict[str, Fraction]:
     totals: dict[str, Fraction] = {}
     for author, amount in charges.items():
         name = _name(author)
-        totals[name] = totals.get(name, Fraction(0)) + exact_amount(amount)
+        totals[name] = totals.get(name, Fraction(0)) + exact_number(amount, "an amount")
     return totals
 
 
@@ -223,15 +217,10 @@ def _name(author: object) -> str:
     return name if len(name) <= _LONGEST_NAME else f"sha256:{hashlib.sha256(name.encode()).hexdigest()}"
 
 
-def _bounded(amount: Fraction) -> Fraction:
-    if max(amount.numerator.bit_length(), amount.denominator.bit_length()) > _MOST_BITS:
-        raise UsageError("an amount has too many digits to be added exactly: give plain decimal numbers")
-    return amount
-
-
 def _text(amount: Fraction) -> str:
     """As it is stored: hexadecimal numerator/denominator, which has no limit on digits."""
-    _bounded(amount)
+    if max(amount.numerator.bit_length(), amount.denominator.bit_length()) > _MOST_BITS:
+        raise UsageError("an amount has too many digits to be added exactly: give plain decimal numbers")
     return f"{amount.numerator:x}/{amount.denominator:x}"
 
 
@@ -246,9 +235,6 @@ def _amount_of(text: object, path: Path) -> Fraction:
     raise _damaged(path, "an amount in it is not one")
 
 
-# The file -------------------------------------------------------------------------------------------------
-
-
 def _fill(path: Path, settings: Mapping[str, str]) -> None:
     with _errors(path), contextlib.closing(_connect(path)) as connection:
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -260,16 +246,15 @@ def _fill(path: Path, settings: Mapping[str, str]) -> None:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection for one operation, after a check that the file is a ledger, while nobody else has it."""
+def _opened(path: Path) -> Iterator[tuple[sqlite3.Connection, tuple[Unit, Fraction]]]:
+    """A connection for one operation, while nobody else has the file, and unit and budget of the ledger that it is."""
     with _locked(path) as found:
         with os_errors("open the ledger", path), found.open("rb") as file:
             start = file.read(len(_MAGIC))
         if start != _MAGIC:
             raise _foreign(path)
         with _errors(path), contextlib.closing(_connect(found)) as connection:
-            _check_identity(connection, path)
-            yield connection
+            yield connection, _settings(connection, path)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -280,7 +265,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _check_identity(connection: sqlite3.Connection, path: Path) -> None:
+def _settings(connection: sqlite3.Connection, path: Path) -> tuple[Unit, Fraction]:
+    """Unit and budget, after a check that this is a ledger and whole."""
+
     def pragma(name: str) -> object:
         return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
@@ -291,9 +278,6 @@ def _check_identity(connection: sqlite3.Connection, path: Path) -> None:
     tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY sql").fetchall()
     if [sql for (sql,) in tables] != sorted(_SCHEMA) or pragma("journal_mode") != "delete":
         raise _damaged(path, "its tables are not those of a ledger")
-
-
-def _settings(connection: sqlite3.Connection, path: Path) -> tuple[Unit, Fraction]:
     found = dict(connection.execute("SELECT name, value FROM settings").fetchall())
     if set(found) != {"unit", "budget"} or found["unit"] not in get_args(Unit):
         raise _damaged(path, "its settings are not those of a ledger")
@@ -304,13 +288,8 @@ def _settings(connection: sqlite3.Connection, path: Path) -> tuple[Unit, Fractio
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All or nothing, with no other writer from the start; on the disk when the block has ended."""
     connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:
         yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 @contextlib.contextmanager
@@ -337,13 +316,6 @@ def _foreign(path: Path) -> DataError:
 def _damaged(path: Path, what: str) -> DataError:
     said = f"the ledger {shown(path)} is damaged: {what}"
     return DataError(f"{said}; restore it from a backup that is not older than the last release")
-
-
-# One name -------------------------------------------------------------------------------------------------
-
-_MOUNTS: Final = Path("/proc/self/mountinfo")
-_POINT: Final = 4  # the field of a line that holds the mount point
-_OCTAL: Final = re.compile(rb"\\([0-7]{3})")
 
 
 @contextlib.contextmanager

@@ -1,7 +1,4 @@
-"""The promise in words, made from a manifest's numbers: the one place of these sentences, which nothing parses.
-
-Every number is rounded to the safe side: limits up.
-"""
+"""The promise in words, made from a manifest's numbers, rounded to the safe side; nothing parses these sentences."""
 
 from __future__ import annotations
 
@@ -11,10 +8,8 @@ from typing import Any, Final
 
 from publius.privacy.guarantee import factor, posterior_at_most
 
-CANDIDATES: Final = 1_000
-"""Texts among which an attacker looks for the right one, in the promise of a label."""
-SEVERAL: Final = 5
-"""Documents of an author in the example of what they add up to."""
+CANDIDATES: Final = 1_000  # texts among which an attacker looks for the right one, in the promise of a label
+SEVERAL: Final = 5  # documents of an author in the example of what they add up to
 _KEPT: Final = {"stop-words": "stop words", "punctuation": "punctuation", "all": "stop words and punctuation"}
 
 
@@ -197,11 +192,7 @@ def number(value: float) -> str:
 
 
 def rounded_up(value: float, digits: int = 3) -> str:
-    """A limit for people: at most so many significant digits, rounded up.
-
-    >>> rounded_up(148.4132), rounded_up(0.7310586, 2), rounded_up(1e-6)
-    ('149', '0.74', '0.000001')
-    """
+    """A limit for people: at most so many significant digits, rounded up."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "without limit"
     upward = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING).create_decimal(repr(float(value)))
@@ -212,31 +203,19 @@ def rounded_up(value: float, digits: int = 3) -> str:
 
 
 def outward(low: float, high: float, digits: int = 0) -> tuple[float, float]:
-    """Limits of at most so many decimals, rounded to the safe side: the lower one down, the upper one up.
-
-    >>> outward(20.68, 27.1), outward(-0.3, 0.12, 1)
-    ((20.0, 28.0), (-0.3, 0.2))
-    """
+    """Limits of at most so many decimals, rounded to the safe side: the lower one down, the upper one up."""
     step = decimal.Decimal(1).scaleb(-digits)
     down = decimal.Decimal(repr(float(low))).quantize(step, decimal.ROUND_FLOOR)
     return float(down), float(decimal.Decimal(repr(float(high))).quantize(step, decimal.ROUND_CEILING))
 
 
 def between(low: float, high: float) -> str:
-    """Limits as percentages, rounded as in `outward`.
-
-    >>> between(0.2068, 0.326)
-    '20 % to 33 %'
-    """
+    """Limits as percentages, rounded as in `outward`."""
     return f"{percent(low, down=True)} to {percent(high, up=True)}"
 
 
 def percent(share: float, *, up: bool = False, down: bool = False) -> str:
-    """A share as a percentage, finer near 0 and 1; ``up`` for an upper limit, never rounded down, ``down`` for a lower one.
-
-    >>> percent(0.1187), percent(0.99331, up=True), percent(0.001)
-    ('12 %', '99.34 %', '0.1 %')
-    """
+    """A share as a percentage, finer near 0 and 1; ``up`` for an upper limit, never rounded down, ``down`` for a lower one."""
     near = min(abs(share), abs(1 - share))
     digits = 0 if near >= 0.1 else 1 if near >= 0.01 else 2 if near >= 0.0005 or near <= 0 else 3
     exact = decimal.Decimal(repr(float(share))) * 100

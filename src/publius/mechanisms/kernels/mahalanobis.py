@@ -22,13 +22,9 @@ _ROUNDING = 1e-9  # share of epsilon kept for the rounding of rotated vectors
 
 @final
 class RegularizedMahalanobis(AbstractMetric):
-    """sqrt(v' (lambda S + (1 - lambda) I)^-1 v) of the difference v; S: covariance of the vocabulary, trace n.
-
-    Stretches the directions in which the vocabulary varies little. At lambda 0 it is the Euclidean metric.
-    """
+    """sqrt(v' (lambda S + (1 - lambda) I)^-1 v) of the difference v; S: covariance of the vocabulary, trace n."""
 
     def __init__(self, vectors: FloatArray, share: float) -> None:
-        """Take the public ``vectors``, shape (V, n), and lambda, from 0 to below 1."""
         variances, self.axes = principal_axes(vectors)
         if not variances.sum() > 0:
             raise DataError("all words have the same vector: their covariance is zero")
@@ -42,34 +38,28 @@ class RegularizedMahalanobis(AbstractMetric):
         return Euclidean().pairwise(*whitened)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MahalanobisParameters(Settings):
-    """Of the Mahalanobis mechanism."""
-
-    share: float = option(0.5, at_least=0, below=1)
-    """lambda: how much of the vocabulary's covariance shapes the noise."""
-
-
 @final
 class Mahalanobis(NoisyWords):
     """As laplace, with more noise in the directions in which the vocabulary spreads.
 
-    The density is proportional to exp(-epsilon ||v||) in the regularized Mahalanobis norm. Private in that metric, which
-    the guarantee names; it is not the Euclidean one, so epsilons do not compare. In the Euclidean metric its constant is
-    epsilon divided by the smallest radius of the ellipsoid (see `parameters`).
+    Private in the regularized Mahalanobis metric, so epsilons do not compare with others. In the Euclidean metric its
+    constant is epsilon divided by the smallest radius of the ellipsoid (see `parameters`).
     """
 
     name = "mahalanobis"
-    Parameters = MahalanobisParameters
     metrics = ()
     metric: RegularizedMahalanobis
 
+    @dataclass(frozen=True, kw_only=True)
+    class Parameters(Settings):
+        """What it takes."""
+
+        share: float = option(0.5, at_least=0, below=1)
+        """lambda: how much of the vocabulary's covariance shapes the noise."""
+
     def __init__(self, embeddings: Embeddings, *, epsilon: float, **parameters: Any) -> None:
-        """Take the public ``embeddings``, ``epsilon`` per unit of the metric, and ``share``: lambda."""
-        share = self.parameters_from(parameters).share
-        super().__init__(
-            embeddings, epsilon=epsilon, metric=RegularizedMahalanobis(embeddings.vectors, share), **parameters
-        )
+        metric = RegularizedMahalanobis(embeddings.vectors, self.parameters_from(parameters).share)
+        super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
 
     def _made_noise(self) -> tuple[AbstractNoise, float]:
         noise = EuclideanLaplace(self.embeddings.dimension, self.epsilon * (1 - _ROUNDING))

@@ -1,8 +1,7 @@
 """Mechanisms in the m leading principal components of the vocabulary.
 
-A projection P with orthonormal rows brings no two points farther apart, so epsilon*d_P-privacy is epsilon*d-privacy
-(Corollary 1), while the noise has m dimensions: radius about m/epsilon instead of n/epsilon. That d_P <= d holds for
-the numbers in memory is not assumed but certified over all pairs: the noise is scaled by the largest ratio found.
+A projection P brings no two points farther apart, so epsilon*d_P-privacy is epsilon*d-privacy (Corollary 1). That d_P <= d
+holds for the numbers in memory is not assumed but certified over all pairs: noise is scaled by the largest ratio found.
 """
 
 from __future__ import annotations
@@ -28,20 +27,18 @@ from publius.option import Settings, option
 _VARIANCE = 1 / 3  # share that the default number of components explains
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProjectionParameters(Settings):
-    """Of the projected mechanisms."""
-
-    project: int | None = option(None, at_least=1)
-    """Principal components kept. Default: the fewest that explain a third of the variance."""
-
-
 @final
 class ProjectedLaplace(NoisyWords):
     """As laplace, on the principal components of the vectors: less noise for the same epsilon."""
 
     name = "projected-laplace"
-    Parameters = ProjectionParameters
+
+    @dataclass(frozen=True, kw_only=True)
+    class Parameters(Settings):
+        """What it takes."""
+
+        project: int | None = option(None, at_least=1)
+        """Principal components kept. Default: the fewest that explain a third of the variance."""
 
     def _made_noise(self) -> tuple[AbstractNoise, float]:
         noise_for(self.metric.name, self.embeddings.dimension, self.epsilon)  # refuses a metric of one's own
@@ -65,30 +62,22 @@ class ProjectedLaplace(NoisyWords):
 
 @final
 class ProjectedExponential(AbstractFinite):
-    """As exponential, on the principal components of the vectors, certified for the whole distance.
-
-    K(x){w} is proportional to exp(-s d_P(x, w)); the constant is certified against d itself. In a few
-    dimensions the exponential spreads over more words than in many, at the same certified epsilon.
-    """
+    """As exponential, on the principal components of the vectors, certified for the whole distance."""
 
     name = "projected-exponential"
-    Parameters = ProjectionParameters
+    Parameters = ProjectedLaplace.Parameters
 
     def _shape(self) -> Shape:
         return replace(super()._shape(), inner=projected(self.embeddings.vectors, self.chosen.project))
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """See `Kernel.parameters`: with the number of components that are kept."""
+        """See `Kernel.parameters`."""
         return {**super().parameters, "project": 0 if self.shape.inner is None else self.shape.inner.shape[1]}
 
 
 def projected(vectors: FloatArray, count: int | None) -> Float64Array:
-    """The ``count`` leading principal components of ``vectors``, shape (V, n) -> (V, count).
-
-    A public function of the public vocabulary; None keeps the fewest that explain a third of the variance. Equal
-    vectors get equal components.
-    """
+    """The ``count`` leading principal components of ``vectors``; None keeps the fewest that explain a third of the variance."""
     values, axes = principal_axes(vectors)
     if count is None:
         count = 1 + int(np.searchsorted(np.cumsum(values) / values.sum(), _VARIANCE))

@@ -1,9 +1,8 @@
 """Tight constraints (ElSalamouny, Chatzikokolakis and Palamidessi 2014): no loss at all, where they exist.
 
-K(x){w} = a_w exp(-epsilon d(x, w)) with Phi a = 1, Phi_xw = exp(-epsilon d(x, w)). The rows sum to 1 without a
-normalizing constant, so the ratio of two rows is bounded by exp(epsilon d) and no factor is lost. The weights must
-not be negative. Phi is positive definite for the Euclidean and the Manhattan metric: conjugate gradients solve it
-with products by Phi that are made tile by tile. In one dimension there is a closed form and it always exists.
+K(x){w} = a_w exp(-epsilon d(x, w)) with Phi a = 1, Phi_xw = exp(-epsilon d(x, w)): rows sum to 1 without a normalizing
+constant, and no factor is lost. The weights must not be negative. Phi is positive definite for the Euclidean and the
+Manhattan metric, so conjugate gradients solve it; in one dimension there is a closed form and it always exists.
 """
 
 from __future__ import annotations
@@ -32,10 +31,7 @@ _STEPS = 200
 
 @final
 class Tight(AbstractFinite):
-    """The likeliest to keep a word that epsilon allows at all, where the vocabulary admits it.
-
-    The tight-constraints mechanism; `PolicyError` with the reason where a weight is negative.
-    """
+    """The likeliest to keep a word that epsilon allows at all, where the vocabulary admits it."""
 
     name = "tight"
 
@@ -70,10 +66,7 @@ class Tight(AbstractFinite):
 
 
 def tight_weights(distances: VocabularyDistances, scale: float, residual: float) -> Float64Array:
-    """The solution a of Phi a = 1, shape (P,), by conjugate gradients in float64.
-
-    Stops when every row sums to 1 within ``residual``; `PolicyError` when it does not come near.
-    """
+    """The solution a of Phi a = 1, shape (P,), by conjugate gradients until every row sums to 1 within ``residual``."""
     ones, steps = np.ones(distances.size), count(1)
 
     def product(weights: Float64Array) -> Float64Array:

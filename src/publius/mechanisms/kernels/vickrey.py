@@ -1,8 +1,7 @@
 """Vickrey (Xu, Aggarwal, Feyisetan and Teissier 2021) as a function of the noisy vector alone.
 
-As published, and in the peer's code, the second-nearest word is taken when the nearest is the *input* word: that
-looks at the input after the noise, so it is no post-processing and the guarantee is lost. Here the choice between
-the two nearest words depends on the noisy vector only.
+As published, the second-nearest word is taken when the nearest is the *input* word: that looks at the input after the
+noise, so it is no post-processing and the guarantee is lost.
 """
 
 from __future__ import annotations
@@ -21,14 +20,6 @@ from publius.noise.randomness import Generator
 from publius.option import Settings, option
 
 _ROWS = 128
-
-
-@dataclass(frozen=True, kw_only=True)
-class VickreyParameters(Settings):
-    """Of Vickrey's mechanism."""
-
-    share: float = option(0.5, at_least=0, at_most=1)
-    """t: how far the second-nearest word is preferred."""
 
 
 @final
@@ -72,14 +63,18 @@ class TwoNearest:
 class Vickrey(NoisyWords):
     """As laplace, but now and then takes the second-nearest word.
 
-    Of the noisy vector z, w1 is the nearest word and w2 the second-nearest: w2 with probability t ||z - w1||
-    / (t ||z - w1|| + (1 - t) ||z - w2||): the closer z lies to w1, the more surely w1 is returned.
-    Post-processing of the Laplace mechanism, so the guarantee is the same.
+    Of the words w1 and w2 nearest to the noisy vector z, w2 with probability t |z - w1| / (t |z - w1| + (1 - t) |z - w2|).
     """
 
     name = "vickrey"
-    Parameters = VickreyParameters
     searcher = TwoNearest
+
+    @dataclass(frozen=True, kw_only=True)
+    class Parameters(Settings):
+        """What it takes."""
+
+        share: float = option(0.5, at_least=0, at_most=1)
+        """t: how far the second-nearest word is preferred."""
 
     def _made_noise(self) -> tuple[AbstractNoise, float]:
         if self.embeddings.size < 2:
