@@ -90,7 +90,7 @@ def write_rows(
 ) -> dict[str, Any] | None:  # fmt: skip
     """Write the rows of all pieces as one public file in ``folder``; the first of them, None where there are none."""
     work = pieces[0].parent if pieces else folder
-    lines = _with_ids(_lines(pieces)) if ids else _numbered(_in_secret_order(pieces, work, rows, key))
+    lines = _public(_lines(pieces) if ids else _in_secret_order(pieces, work, rows, key), ids)
     first = next(lines, None)
     name = f"rows.{format}" if format != "jsonl" else "labels.jsonl" if kind == "labels" else "bags.jsonl"
     with open(folder / name, "xb", opener=private) as file:
@@ -99,15 +99,10 @@ def write_rows(
     return None if first is None else msgspec.json.decode(first)
 
 
-def _with_ids(lines: Iterator[bytes]) -> Iterator[bytes]:
-    for line in lines:
-        id, _, rest = line.partition(b"\t")
-        yield b'{"id":' + id + b"," + rest[1:]
-
-
-def _numbered(lines: Iterator[bytes]) -> Iterator[bytes]:
+def _public(lines: Iterator[bytes], ids: bool) -> Iterator[bytes]:
     for number, line in enumerate(lines, start=1):
-        yield b'{"id":"%d",' % number + line[line.index(b"\t") + 2 :]
+        id, row = line.split(b"\t{", 1)
+        yield b'{"id":%b,%b' % (id if ids else b'"%d"' % number, row)
 
 
 def _in_secret_order(pieces: Sequence[Path], work: Path, rows: int, key: RunKey) -> Iterator[bytes]:
@@ -263,8 +258,7 @@ def _read_csv(path: Path) -> Iterator[dict[str, Any]]:
 def check_kept(keep: Sequence[str], ids: str | None = None, private: Sequence[str | None] = ()) -> None:
     """Refuse kept columns that are named twice or like a row's own fields, and any that holds what must not leave.
 
-    ``private`` are the columns of texts, authors and released values; ``ids`` that of ids, where these leave. A path that
-    begins with one of them or contains one counts as it (rule 12): `PolicyError`.
+    A path that begins with one of the ``private`` columns or contains one counts as it (rule 12).
     """
     if clash := next((name for name in keep if name in RESERVED or keep.count(name) > 1), None):
         raise UsageError(f"a kept column cannot be called {clash!r} here, or is named twice: rename it in the file")

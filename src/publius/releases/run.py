@@ -299,25 +299,20 @@ def _write(
         )  # fmt: skip
         table = None
         if isinstance(manifest, LabelManifest):
-            table = label_table(mechanism, manifest.labels, labels)
-            columns = ("label", "rows", "low", "high", *warned)
+            counts = [labels.get(label, 0) for label in manifest.labels]
+            limits: Any = mechanism.count_limits(counts)  # type: ignore[attr-defined]
+            table = [
+                {"label": label, "rows": count, "low": int(low), "high": int(high)}
+                for label, count, (low, high) in zip(manifest.labels, counts, limits, strict=True)
+            ]
             marks = [manifest.warning] * len(warned)
-            csv_table(draft.folder / "labels.csv", columns, [[*each.values(), *marks] for each in table])
+            rows = [[*each.values(), *marks] for each in table]
+            csv_table(draft.folder / "labels.csv", ("label", "rows", "low", "high", *warned), rows)
         if draft.noted:  # rows alone have no page
             from publius.pages.page import write_release_pages
 
             write_release_pages(draft.folder, manifest, row=row, table=table)
     return table or ()
-
-
-def label_table(mechanism: Any, labels: Sequence[str], released: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Of each label its rows, and between which numbers the classifier's answers lie (95 % for all labels together)."""
-    counts = [released.get(label, 0) for label in labels]
-    limits = mechanism.count_limits(counts)
-    return [
-        {"label": label, "rows": count, "low": int(low), "high": int(high)}
-        for label, count, (low, high) in zip(labels, counts, limits, strict=True)
-    ]
 
 
 def manifest_of(

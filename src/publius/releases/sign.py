@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
     from publius.documents.corpus import Corpus
 
-RESULTS: Final = "results.json"
 _RECORD: Final = re.compile(rb'<script type="application/json" id="publius">(.*?)</script>', re.DOTALL)
 _BY_DOCUMENTS: Final = (
     (1, "1 document"), (5, "2 to 5 documents"), (20, "6 to 20 documents"), (math.inf, "more documents"),
@@ -199,11 +198,9 @@ def _digest_on(page: AnyPath) -> str:
 def _evaluation(folder: Path, manifest: Manifest, private: Corpus | None) -> dict[str, Any]:
     """The attacks on authors at the epsilon of the release, as a table and a picture."""
     try:
-        results = msgspec.json.decode(read_bytes_limited(folder / RESULTS), type=_Results)
+        results = msgspec.json.decode(read_bytes_limited(folder / "results.json"), type=_Results)
     except msgspec.MsgspecError:
-        raise DataError(
-            f"{shown(folder / RESULTS)} is no evaluation: name the folder that publius evaluate wrote"
-        ) from None
+        raise DataError(f"{shown(folder)} is no evaluation: name the folder that publius evaluate wrote") from None
     if results.as_is:
         raise PolicyError(
             f"{shown(folder)} attacked private texts as they are, which no page may show: evaluate public texts"

@@ -14,6 +14,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -67,21 +68,16 @@ def mapped(
             paths.append(made / str(len(paths)))
             yield (batch.held(), beside), paths[-1]
 
-    make_pieces(_Kept(work, state), named(), folder=folder, master=master, workers=workers)
+    make_pieces(partial(_keep, work, state), named(), folder=folder, master=master, workers=workers)
     for path in paths:
         yield _read(str(made), path.name)
     shutil.rmtree(made)  # and what a killed task began
 
 
-class _Kept:
-    """Keeps what ``work`` returns of a batch as a piece, which has its name when it is whole."""
-
-    def __init__(self, work: Callable[[Any, Any], Any], state: Any) -> None:
-        self.work, self.state = work, state
-
-    def __call__(self, given: tuple[Any, Path]) -> None:
-        with write_file(given[1], 0o600, durable=False) as file:
-            pickle.dump(self.work(self.state, given[0]), file, pickle.HIGHEST_PROTOCOL)
+def _keep(work: Callable[[Any, Any], Any], state: Any, given: tuple[Any, Path]) -> None:
+    """Keep what ``work`` returns of a batch as a piece, which has its name when it is whole."""
+    with write_file(given[1], 0o600, durable=False) as file:
+        pickle.dump(work(state, given[0]), file, pickle.HIGHEST_PROTOCOL)
 
 
 def _write(path: Path, what: Any) -> None:
@@ -91,10 +87,9 @@ def _write(path: Path, what: Any) -> None:
 
 def _run(context: Any, spooled: str, count: int) -> None:
     tasks = min(count, max(int(context.defaultParallelism), 1))
-    folders = tuple(searched())
     numbers = context.parallelize(range(tasks), tasks)
     try:
-        found = numbers.map(_Task(spooled, count, tasks, folders)).collect()
+        found = numbers.map(partial(_task, spooled, count, tasks, tuple(searched()))).collect()
     except Exception as error:  # Spark's messages quote what a worker was doing
         raise StorageError(
             f"Spark could not finish ({type(error).__name__}): its own log says where. With --resume the run goes on"
@@ -105,28 +100,23 @@ def _run(context: Any, spooled: str, count: int) -> None:
             raise (kind if kind is not publius.errors.MissingExtraError else UsageError)(failed[1])
 
 
-class _Task:
+def _task(spooled: str, count: int, tasks: int, folders: tuple[str, ...], number: int) -> tuple[str, str] | None:
     """What one task does: every ``tasks``-th piece; an error of ours is an answer, so that it is not tried again."""
+    from threadpoolctl import threadpool_limits
 
-    def __init__(self, spooled: str, count: int, tasks: int, folders: tuple[str, ...]) -> None:
-        self.spooled, self.count, self.tasks, self.folders = spooled, count, tasks, folders
-
-    def __call__(self, number: int) -> tuple[str, str] | None:
-        from threadpoolctl import threadpool_limits
-
-        sys.path += [each for each in self.folders if each not in sys.path]  # last: what the user named
-        try:
-            with threadpool_limits(1):
-                work = _read(self.spooled, "work")
-                for place in range(number + 1, self.count + 1, self.tasks):
-                    given = _read(self.spooled, str(place))
-                    if not given[-1].exists():  # a task that was killed had made it
-                        work(given)
-        except PubliusError as error:
-            return type(error).__name__, str(error)
-        except Exception as error:  # its message and its trace may hold words of a document (rule 17)
-            raise RuntimeError(f"a task failed: {place_of(error)}") from None
-        return None
+    sys.path += [each for each in folders if each not in sys.path]  # last: what the user named
+    try:
+        with threadpool_limits(1):
+            work = _read(spooled, "work")
+            for place in range(number + 1, count + 1, tasks):
+                given = _read(spooled, str(place))
+                if not given[-1].exists():  # a task that was killed had made it
+                    work(given)
+    except PubliusError as error:
+        return type(error).__name__, str(error)
+    except Exception as error:  # its message and its trace may hold words of a document (rule 17)
+        raise RuntimeError(f"a task failed: {place_of(error)}") from None
+    return None
 
 
 def _read(spooled: str, name: str) -> Any:

@@ -31,15 +31,11 @@ _DATE: Final = re.compile(r"(\d{4}-(?:0[1-9]|1[0-2]))(?:-(?:0[1-9]|[12]\d|3[01])
 @final
 @dataclass(frozen=True)
 class Field:
-    """A field of the documents with its declared values, which differ and are not "other".
-
-    ``monthly`` counts dates in their months, which the values are. `UsageError` for values that are empty, repeated or
-    look alike.
-    """
+    """A field of the documents with its declared values, which differ and are not "other"."""
 
     name: str
     values: tuple[str, ...]
-    monthly: bool = False
+    monthly: bool = False  # counts dates in their months, which the values are
 
     def __post_init__(self) -> None:
         if not self.name or not self.values:
@@ -88,10 +84,7 @@ def _seen(value: str) -> str:
 @final
 @dataclass(frozen=True)
 class Groups:
-    """All combinations of the values of ``fields``, "other" included; one group where there is no field.
-
-    `UsageError` for a field twice, more than 100,000 groups, or two that would have one name.
-    """
+    """All combinations of the values of ``fields``, "other" included; one group where there is no field."""
 
     fields: tuple[Field, ...] = ()
 
@@ -145,7 +138,7 @@ def parse_field(declaration: str) -> Field:
     """One field with its values: ``category=Loans,"Cards, prepaid"``, ``category=@FILE``, ``month=2026-01..2026-12``.
 
     Values are separated by commas and quoted as in CSV; a file has one a line. Months and ranges of months alone make
-    a monthly field: it reads ISO dates. `UsageError` for what is none of these, `DataError` for a file's contents.
+    a monthly field: it reads ISO dates.
     """
     name, equals, given = declaration.partition("=")
     name = name.strip()

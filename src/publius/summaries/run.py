@@ -249,8 +249,18 @@ def _earlier(
     place: Path, summary: Summary, corpus: Corpus, digests: set[str], reading: Reading, workers: int | None
 ) -> Earlier:
     """An earlier summary in a folder, or public texts in a file."""
-    if not place.is_dir():
-        return _public_texts(place, summary, corpus, digests, reading, workers)
+    found = (
+        _summary_in(place, summary) if place.is_dir() else _texts_in(place, summary, corpus, digests, reading, workers)
+    )
+    if found.topics is None and found.subjects is None:
+        raise UsageError(
+            f"{shown(place)} counts in other labels and subjects than this summary will: take the same classifier and word "
+            "vectors, or leave out --compare"
+        )
+    return found
+
+
+def _summary_in(place: Path, summary: Summary) -> Earlier:
     manifest, written = whole(place)
     if not isinstance(manifest, SummaryManifest):
         raise UsageError(f"{shown(place)} is a release of another kind: name an earlier summary to compare with")
@@ -266,10 +276,10 @@ def _earlier(
         )
     except (LookupError, ValueError, TypeError, ArithmeticError):
         raise DataError(f"{shown(place / NOISY)} is damaged, or of another version") from None
-    return _comparable(replace(found, sha256=sha256(written).hexdigest()), shown(place))
+    return replace(found, sha256=sha256(written).hexdigest())
 
 
-def _public_texts(
+def _texts_in(
     path: Path, summary: Summary, corpus: Corpus, digests: set[str], reading: Reading, workers: int | None
 ) -> Earlier:
     """Public texts, counted without noise: at most c of each author, where they name authors as the private ones do."""
@@ -292,13 +302,4 @@ def _public_texts(
     topics = samples.get("topics", samples.get("subjects") if summary.classifier is summary.subjects else None)
     first, *more = public.digests()
     digest = sha256(" ".join([first, *more]).encode()).hexdigest() if more else first
-    return _comparable(Earlier("public texts", topics, samples.get("subjects"), digest), shown(path))
-
-
-def _comparable(found: Earlier, place: str) -> Earlier:
-    if found.topics is None and found.subjects is None:
-        raise UsageError(
-            f"{place} counts in other labels and subjects than this summary will: take the same classifier and word "
-            "vectors, or leave out --compare"
-        )
-    return found
+    return Earlier("public texts", topics, samples.get("subjects"), digest)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 from publius.arrays import IndexArray
 from publius.documents.document import Plan
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 
 Mapped = Callable[..., Iterator[Any]]
 """`mapped`, or another engine's: a task, what it works with, and batches, to results in their order."""
-
-FEW: Final = "every count would be noise"
-OWN_KEYS: Final = ("about", "bag")
-"""Fields of a summary's made-up rows, which no field of --by may be called."""
 
 
 @final
@@ -90,7 +86,7 @@ class Summary:
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
                 raise UsageError(f"{what} per author must be a whole number from 1 to {most:,}, not {value!r:.40}")
         self.groups = Groups.of(by)
-        if taken := [field.name for field in self.groups.fields if field.name in OWN_KEYS]:
+        if taken := [field.name for field in self.groups.fields if field.name in ("about", "bag")]:  # of made-up rows
             raise UsageError(f"a summary has a column {taken[0]!r} of its own: rename the field")
         grouped = self.groups.size > 1
         topics = classifier is not None and classifier.kind != "subjects"
@@ -304,4 +300,4 @@ def too_few(summary: Summary, authors: int) -> str | None:
     if any(each.told <= most.get(each.table, authors * summary.documents_per_author) for each in expected(summary)):
         return None
     who = "1 author is" if authors == 1 else f"{authors:,} authors are"
-    return f"{who} too few at epsilon {float(summary.epsilon):g}: {FEW}"
+    return f"{who} too few at epsilon {float(summary.epsilon):g}: every count would be noise"
