@@ -18,13 +18,9 @@ CP1252: Final = "rows that are not UTF-8, read as windows-1252"
 LOST: Final = "texts with letters that an encoding lost (check --encoding)"
 SEVERAL: Final = "texts of several authors, who together count as one of their own (write one name a text)"
 QUOTED: Final = "texts that quote others, whose words are left out (--keep-quotes keeps them)"
-BETWEEN: Final = "\n\n"
-"""Between the values of a column or path that has several in a row."""
-
-Tally = Counter[str]
-"""How many rows there were of each thing that a curator is told about."""
-UNHEARD: Final = Tally()
-"""Where nobody is told."""
+BETWEEN: Final = "\n\n"  # the values of a column or path that has several in a row
+Tally = Counter[str]  # how many rows there were of each thing that a curator is told about
+UNHEARD: Final = Tally()  # where nobody is told
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,10 +46,8 @@ class Plan(msgspec.Struct, frozen=True):
     fields: tuple[str, ...] = ()
     raw: bool = False
     keep_quotes: bool = False
-    own: bool = False
-    """A document without an author is its own, under a name that nobody has."""
-    nobody: frozenset[str] = frozenset()
-    """Keys of authors who name nobody, "" where none is named; their documents are left out."""
+    own: bool = False  # a document without an author is its own, under a name that nobody has
+    nobody: frozenset[str] = frozenset()  # keys of authors whose documents are left out, "" where none is named
 
     def names(self) -> tuple[str | None, ...]:
         """The columns whose values `document` takes, in order."""
@@ -92,6 +86,7 @@ def text_of(value: Any, tally: Tally = UNHEARD) -> str:
     return text[:LONGEST_TEXT]
 
 
+# The bytes that Windows-1252 lacks are as in Latin-1.
 _CP1252: Final = "".join(bytes([each]).decode("cp1252", "ignore") or chr(each) for each in range(256))
 
 
@@ -103,12 +98,7 @@ def decoded(data: bytes, tally: Tally = UNHEARD, whole: str | None = None) -> st
         return data.decode()
     except UnicodeDecodeError:
         tally[CP1252] += 1
-        return cp1252(data)
-
-
-def cp1252(data: bytes) -> str:
-    """Windows-1252; the bytes that it lacks as in Latin-1."""
-    return codecs.charmap_decode(data, "strict", _CP1252)[0]
+        return codecs.charmap_decode(data, "strict", _CP1252)[0]
 
 
 def said(value: Any) -> str | None:

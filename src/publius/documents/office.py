@@ -15,29 +15,15 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.tables import (
-    UNREADABLE,
-    ChoiceError,
-    Table,
-    has_column,
-    header_of,
-    header_rows,
-    places_of,
-    stem_of,
-    together,
-)
+from publius.documents.tables import UNREADABLE, ChoiceError, Table, has_column, header_of, header_rows, together
 from publius.errors import DataError, MissingExtraError
 from publius.files.child import command, environment
 from publius.settings import Reading
 
-SECONDS: Final = 60.0
-"""What a file may take, and again for each 16 MiB that it has."""
-MEMORY: Final = 2**30
-"""Bytes that the process may have beyond those at its start."""
-_KEPT: Final = 2**20
-"""Characters of a document that are held while others are read: a longer one is read again when its turn comes."""
-Sheet = tuple[str, list[list[str | None]]]
-"""A sheet's name and its rows, as wide as its widest."""
+SECONDS: Final = 60.0  # that a file may take, and again for each 16 MiB that it has
+MEMORY: Final = 2**30  # bytes that the process may have beyond those at its start
+_KEPT: Final = 2**20  # characters of a document that is held while others are read: a longer one is read again
+Sheet = tuple[str, list[list[str | None]]]  # its name and its rows, as wide as its widest
 
 
 class Office(Table):
@@ -45,13 +31,12 @@ class Office(Table):
 
     def load(self) -> list[dict[str, Any]]:
         """A document that cannot be read counts as an empty text, each mail of a mailbox by itself (rule 5)."""
-        stem = stem_of(self.name)
         if self.kind == "eml":
-            return [{"id": stem, **self._mail(None)}]
+            return [{"id": self.stem, **self._mail(None)}]
         if self.kind == "mbox":
             starts = asked("mbox", self.path, self.reading) or []
             parts = enumerate(pairwise([*starts, os.stat(self.path).st_size]), start=1)
-            return [{"id": f"{stem}-{number}", **self._mail(part)} for number, part in parts]
+            return [{"id": f"{self.stem}-{number}", **self._mail(part)} for number, part in parts]
         answer = asked(self.kind, self.path, self.reading)
         if answer is None:
             self.tally[UNREADABLE] += 1
@@ -60,7 +45,7 @@ class Office(Table):
             whole = answer[1] == answer[2]
             what = "files that are pictures, which count as empty texts: recognise their text first"
             self.tally[what if whole else "pages that are pictures, which count as empty"] = 1 if whole else answer[1]
-        return [{"id": stem, "text": answer[0]}]
+        return [{"id": self.stem, "text": answer[0]}]
 
     def records(self) -> Iterator[dict[str, Any]]:
         """A mailbox is held as a whole."""
@@ -69,11 +54,12 @@ class Office(Table):
             self.__dict__.pop("_held", None)
 
     def _mail(self, part: tuple[int, int] | None) -> dict[str, str]:
-        """A mail, which lies in this ``part`` of the file; of one that cannot be read who sent it."""
         found = asked("eml", self.path, self.reading, part)
         if found is None:
             self.tally[UNREADABLE] += 1
-            found = asked("sender", self.path, self.reading, part) or [{"text": "", "from": ""}]
+            found = asked("sender", self.path, self.reading, part) or [
+                {"text": "", "from": ""}
+            ]  # whose it is, at least
         return found[0]  # type: ignore[no-any-return]
 
 
@@ -99,7 +85,7 @@ class Workbook(Table):
         first, count = header_rows(self.reading)
         found: list[dict[str, Any]] = []
         for name, rows in read if wanted else self._tables(read, first, count):
-            places = places_of(header_of(rows[first : first + count]), self.told)
+            places = self.places_of(header_of(rows[first : first + count]))
             places.pop("", None)
             if not places:
                 raise DataError(f"{self.name}, sheet {name}: no names of columns in row {first + 1}: --header-row N.")
@@ -123,14 +109,16 @@ class Workbook(Table):
         if sure and all(each == names[0] for each in names):
             self._tell("sheets with one header, read together", [name for name, _ in tables] if len(tables) > 1 else [])
             return tables
-        choices = [(name, headers[name] + 1, len(rows) - headers[name] - 1) for name, rows in tables]
-        listed = "; ".join(f"{name} (names of columns in row {at}, {below} rows below)" for name, at, below in choices)
-        name, row, _ = choices[0]
+        listed = "; ".join(
+            f"{name} (names of columns in row {headers[name] + 1}, {len(rows) - headers[name] - 1} rows below)"
+            for name, rows in tables
+        )
+        name, row = tables[0][0], headers[tables[0][0]] + 1
         raise ChoiceError(
             f"{self.name}: row {first + 1} does not name the same columns in every sheet, that of the texts among them: "
             f"{listed}. Say which: --sheet {name} --header-row {row}.",
             {"sheet": (name,), "header_row": row},
-            [("sheets that are not one table: name some with --sheet and --header-row", len(choices), listed),
+            [("sheets that are not one table: name some with --sheet and --header-row", len(tables), listed),
              ("sheet that is looked at here", 1, f"--sheet {name} --header-row {row}")],
         )  # fmt: skip
 
@@ -176,7 +164,6 @@ class _Process:
         return None
 
     def end(self) -> None:
-        """End it, whatever it is doing."""
         if self.owner == os.getpid():
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)  # the fork that reads, too
@@ -201,15 +188,14 @@ def asked(kind: str, path: Path, reading: Reading, part: tuple[int, int] | None 
     start, stop = part or (0, os.stat(path).st_size)
     allowed = SECONDS * (1 + (stop - start) // 2**24)
     request = {"kind": kind, "path": os.fsencode(os.path.abspath(path)), "part": [start, stop], **asdict(reading)}
+    answer = None
     try:
         answer = process.answer(request, allowed)
-    except BaseException:
-        process.end()
-        raise
-    if answer is None:
-        process.end()
-        return None
-    _running.append(process)
-    if missing := answer.get("missing"):
-        raise MissingExtraError(*missing)
-    return answer.get("rows")
+    finally:
+        if answer is None:
+            process.end()
+        else:
+            _running.append(process)
+    if answer and "missing" in answer:
+        raise MissingExtraError(*answer["missing"])
+    return answer.get("rows") if answer else None

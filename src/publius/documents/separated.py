@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from publius.documents.document import CP1252, Tally, decoded
-from publius.documents.tables import NULLS, Table, head_of, header_of, header_rows, places_of, together, whole_encoding
+from publius.documents.tables import NULLS, Table, head_of, header_of, header_rows, together, whole_encoding
 from publius.errors import DataError, UsageError, how_many
 from publius.files.reading import open_binary
 from publius.settings import Reading
@@ -54,7 +54,7 @@ class Separated(Table):
             header.pop()
         if not any(header):
             raise DataError(f"{self.name} has no row {skipped + 1} with names of columns.")
-        self._first, self._width, self._places = skipped + names, len(header), places_of(header, self.told)
+        self._first, self._width, self._places = skipped + names, len(header), self.places_of(header)
         self.columns = (*self._places,)
 
     def rows(self, names: Sequence[str | None]) -> Iterator[Sequence[Any]]:

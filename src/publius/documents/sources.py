@@ -23,14 +23,14 @@ from publius.documents.tables import HEAD, Table, TextFile, head_of, header_rows
 from publius.errors import DataError, UsageError, os_errors, shown, usable
 from publius.settings import Reading
 
+_STDIN: Final = "standard input"
 _STANDARD: Final = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
-_NOT_READ: Final = {
+_NOT_READ: Final = {  # and what to save them as
     ".doc": ".docx", ".rtf": ".docx", ".odt": ".docx", ".msg": ".eml", ".pages": ".docx", ".wpd": ".docx",
     ".numbers": ".xlsx", ".sav": ".csv", ".dta": ".csv", ".rds": ".csv", ".ppt": ".pdf", ".pptx": ".pdf",
     **dict.fromkeys((".zip", ".7z", ".rar", ".tar", ".tgz"), "a folder of what is in it"),
     ".pst": ".mbox", ".xml": ".csv or .jsonl", ".sqlite": ".csv", ".db": ".csv",
 }  # fmt: skip
-"""Kinds that are not read, and what to save them as."""
 _KINDS: Final = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".psv": "csv",
     ".txt": "txt", ".text": "txt", ".md": "txt", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow",
@@ -46,7 +46,7 @@ _MAIL: Final = re.compile(
 
 
 class File(NamedTuple):
-    """One file: its place, what messages call it, and its kind."""
+    """A file; ``name`` is what messages call it."""
 
     path: Path
     name: str
@@ -58,36 +58,28 @@ class Source:
     """The files of what a user named. Standard input and pipes are read once, into memory without a name."""
 
     def __init__(self, given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> None:
-        """`UsageError` for nothing and for a terminal."""
         self.given = [given] if isinstance(given, (str, os.PathLike)) else list(given)
         if not self.given:
             raise UsageError("name a file, a folder, or - for standard input.")
+        self.name = _STDIN if os.fspath(self.given[0]) in _STANDARD else shown(self.given[0])
         self.told: dict[str, tuple[int, str]] = {}
-        self._files: list[File] | None = None
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return "standard input" if _is_standard(self.given[0]) else shown(self.given[0])
+        self._files: list[File] = []
 
     def files(self, reading: Reading) -> list[File]:
         """Every file, in order; those of a folder by name. `UsageError` where two of them are one."""
-        if self._files is None:
-            found = [file for each in self.given for file in self._found(each, reading)]
-            names: dict[tuple[int, int], str] = {}
-            for file in found:
-                state = file.path.stat()
-                if (before := names.setdefault((state.st_dev, state.st_ino), file.name)) is not file.name:
-                    raise UsageError(
-                        f"{before} and {file.name} are one file, whose documents would leave twice: name it once."
-                    )
-            self._files = found
-        return self._files
+        found = self._files or [file for each in self.given for file in self._found(each, reading)]
+        names: dict[tuple[int, int], str] = {}
+        for file in found:
+            state = file.path.stat()
+            if (before := names.setdefault((state.st_dev, state.st_ino), file.name)) is not file.name:
+                twice = "are one file, whose documents would leave twice: name it once."
+                raise UsageError(f"{before} and {file.name} {twice}")
+        self._files = found
+        return found
 
     def _found(self, given: str | os.PathLike[str], reading: Reading) -> list[File]:
-        """The files of one of the names."""
-        if _is_standard(given):
-            return [self._spooled(_standard_input(), "standard input", reading)]
+        if os.fspath(given) in _STANDARD:
+            return [self._spooled(_standard_input(), _STDIN, reading)]
         path = usable(Path(given).expanduser())
         with os_errors("open", given):
             mode = path.stat().st_mode
@@ -120,9 +112,8 @@ class Source:
             self.told["folders within the folder, left out without --subfolders"] = (deeper, shown(folder))
         if not found:
             below = " The folders in it are read with --subfolders." if deeper else ""
-            raise DataError(
-                f"{shown(folder)} holds no file that is read, such as .txt, .docx, .pdf or .csv{ways}.{below}"
-            )
+            such = "such as .txt, .docx, .pdf or .csv"
+            raise DataError(f"{shown(folder)} holds no file that is read, {such}{ways}.{below}")
         return found
 
     def _spooled(self, stream: IO[bytes], name: str, reading: Reading) -> File:
@@ -133,10 +124,6 @@ class Source:
             shutil.copyfileobj(stream, kept, 2**20)
         path = Path(f"/proc/{os.getpid()}/fd/{held}")
         return File(path, name, kind_of(path, "", reading))
-
-
-def _is_standard(given: str | os.PathLike[str]) -> bool:
-    return os.fspath(given) in _STANDARD
 
 
 def _standard_input() -> IO[bytes]:

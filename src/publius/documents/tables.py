@@ -44,6 +44,7 @@ class Table:
     def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
         self.path, self.name, self.reading, self.kind = path, name, reading, kind  # the name is what messages call it
         self.alone = kind in ("docx", "pdf", "html", "eml") or (kind == "txt" and not reading.lines)  # one document
+        self.stem = Path(name.strip("'\"")).stem  # the id of its document
         self.told: dict[str, tuple[int, str]] = {}  # what was seen when it was opened: how often, and where
         self.tally = Tally()  # what was seen when its rows were read the last time
 
@@ -85,6 +86,16 @@ class Table:
             sizes.update({name: len(said(value) or "") for name, value in zip(self.columns, row, strict=True)})
         return next((name for name, _ in sizes.most_common(1)), None)
 
+    def places_of(self, header: Sequence[str]) -> dict[str, list[int]]:
+        """Where the cells of each column stand: those of one name count as one column, and are told."""
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(header):
+            places.setdefault(name, []).append(place)
+        if several := {name: len(each) for name, each in places.items() if name and len(each) > 1}:
+            listed = ", ".join(f"{name} ({count})" for name, count in several.items())
+            self.told["columns of one name, whose cells are read together"] = (sum(several.values()), listed)
+        return places
+
     def text_column(self, columns: Sequence[str], of: str) -> str:
         """The column of texts: the one asked for, or text, or the only one of a header; no cell chooses what is released."""
         wanted = "text" if self.reading.text_field is None else self.reading.text_field
@@ -114,7 +125,7 @@ class TextFile(Table):
             data = b""
         self.encoding = whole_encoding(data[:HEAD], self.reading)
         text = decoded(data, self.tally, self.encoding)
-        return [{"text": text.removeprefix("\ufeff"), "id": stem_of(self.name)}]
+        return [{"text": text.removeprefix("\ufeff"), "id": self.stem}]
 
     def _lines(self) -> list[bytes]:
         """Its lines, in an encoding that was typed or each in its own: whatever stands first is somebody's text."""
@@ -144,11 +155,6 @@ def head_of(path: Path, size: int = HEAD) -> bytes:
     """Its first bytes, unpacked; all of them for -1."""
     with open_binary(path, bounded=False) as stream:
         return stream.read(size)
-
-
-def stem_of(name: str) -> str:
-    """What a file is called in messages, without folder and suffix: the id of its document."""
-    return Path(name.strip("'\"")).stem
 
 
 def whole_encoding(head: bytes, reading: Reading, structured: str = "") -> str | None:
@@ -188,17 +194,6 @@ def header_of(rows: Iterable[Sequence[str | None]]) -> list[str]:
     """The name of each column, from the first of these rows that has one."""
     cells = itertools.zip_longest(*([(cell or "").strip() for cell in row] for row in rows), fillvalue="")
     return [next(filter(None, each), "") for each in cells]
-
-
-def places_of(header: Sequence[str], told: dict[str, tuple[int, str]]) -> dict[str, list[int]]:
-    """Where the cells of each column stand: those of one name count as one column, and are ``told``."""
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(header):
-        places.setdefault(name, []).append(place)
-    if several := {name: len(each) for name, each in places.items() if name and len(each) > 1}:
-        listed = ", ".join(f"{name} ({count})" for name, count in several.items())
-        told["columns of one name, whose cells are read together"] = (sum(several.values()), listed)
-    return places
 
 
 def together(cells: Sequence[str | None]) -> str | None:
