@@ -26,7 +26,6 @@ from publius.classifiers.encoder import load_encoder
 from publius.documents import office
 from publius.documents.clean import clean
 from publius.documents.corpus import open_corpus
-from publius.documents.document import said
 from publius.errors import DataError, PolicyError, StorageError, UsageError
 from publius.mechanisms.registry import make_kernel
 from publius.releases import draft
@@ -34,8 +33,7 @@ from publius.releases.run import manifest_of, protect_corpus
 from publius.settings import Leaving, Reading, Run
 from publius.sklearn import BagPrivatizer, LabelPrivatizer
 from publius.summaries.run import summarize_corpus
-from publius.text.author_names import author_key
-from publius.text.normal_form import LONGEST_TEXT, normal_form
+from publius.text.normal_form import LONGEST_TEXT, author_key, normal_form, said
 from publius.web.server import token_for
 
 

@@ -16,7 +16,7 @@ from publius.summaries.contributions import tags_of
 from publius.summaries.summary import Summary, expected, too_few
 from publius.summaries.tables import NoisyTable
 from publius.summaries.told import LIKE_ALL, TOO_FEW, Told
-from publius.text.author_names import author_key
+from publius.text.normal_form import author_key
 
 BY = {"district": ["north", "south"]}
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from publius.text.author_names import author_key
+from publius.text.normal_form import author_key
 
 
 @pytest.mark.parametrize(

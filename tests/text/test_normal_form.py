@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import publius
 from publius.text import normal_form
-from publius.text.author_names import author_key
-from publius.text.normal_form import compared
+from publius.text.normal_form import author_key, compared
 from publius.text.tokenizer import normalize
 
 PACKAGE = Path(publius.__file__).parent

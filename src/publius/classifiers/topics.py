@@ -30,9 +30,8 @@ from publius.classifiers.values import checked_labels
 from publius.errors import DataError, extra
 from publius.files.progress import counted, stage
 from publius.statistics import author_mean
-from publius.text.author_names import author_key
 from publius.text.list_rule import may_leave
-from publius.text.normal_form import compared
+from publius.text.normal_form import author_key, compared
 from publius.text.tokenizer import StopWords
 
 if TYPE_CHECKING:

@@ -57,8 +57,8 @@ def train(
     from publius.files.progress import stage
     from publius.files.reading import file_sha256
     from publius.releases.register import check_public
-    from publius.text.author_names import author_key
     from publius.text.list_rule import read_words
+    from publius.text.normal_form import author_key
 
     if sum(each is not None for each in (label, like, labels)) != (kind != "clusters"):
         raise UsageError(

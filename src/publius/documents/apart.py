@@ -26,11 +26,10 @@ from typing import Any, Final
 import msgspec
 
 from publius.documents.clean import BLOCKS, unescaped
-from publius.documents.document import decoded, said
 from publius.documents.tables import whole_encoding
 from publius.errors import MissingExtraError, extra
 from publius.settings import Reading
-from publius.text.normal_form import LONGEST_TEXT, normal_form
+from publius.text.normal_form import LONGEST_TEXT, decoded, normal_form, said
 
 _MARKUP: Final = re.compile(  # each alternative ends at what closes it, or at the end: linear, whatever the page
     r"<!--.*?(?:-->|\Z)|<(script|style|template|noscript)(?=[\s/>]).*?(?:</\1\s*>|\Z)|<[!?][^>]*>?"

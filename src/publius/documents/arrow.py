@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, final
 
-from publius.documents.document import Document, Plan, decoded, text_of
+from publius.documents.document import Document, Plan, text_of
 from publius.documents.tables import Table, picked
 from publius.errors import DataError, UsageError, extra
+from publius.text.normal_form import decoded
 
 _AT_ONCE: Final = 1000  # rows
 

@@ -12,14 +12,14 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import UNHEARD, Document, Plan, Tally, said
+from publius.documents.document import Document, Plan
 from publius.documents.json_rows import Lines
 from publius.documents.sources import Source, tables_of
 from publius.documents.tables import Table, check_columns, chunked, has_column
 from publius.errors import DataError, os_errors
 from publius.files.reading import file_sha256, value_list
 from publius.settings import Reading
-from publius.text.author_names import author_key
+from publius.text.normal_form import UNHEARD, Tally, author_key, said
 
 OWN: Final = "id"
 """The author field that makes each document its own author, where no column is called so."""

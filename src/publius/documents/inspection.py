@@ -14,7 +14,7 @@ from typing import Any, Final, final
 
 from publius.documents.clean import PLACEHOLDER
 from publius.documents.corpus import Batch, Corpus, Note, open_corpus
-from publius.documents.document import CP1252, Document, Tally, said
+from publius.documents.document import Document
 from publius.documents.office import Workbook
 from publius.documents.separated import Separated
 from publius.documents.sources import Source
@@ -23,7 +23,7 @@ from publius.errors import MissingExtraError, extra, how_many
 from publius.files.pool import mapped
 from publius.files.progress import stage
 from publius.settings import Reading
-from publius.text.author_names import author_key
+from publius.text.normal_form import CP1252, Tally, author_key, said
 
 LOOKED_AT: Final = 2_000  # texts whose language and words are looked at, at most
 TRIED: Final = 300  # the first texts, whose words are looked up one by one before anything is spent, at most

@@ -11,10 +11,10 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.document import UNHEARD, Tally, decoded
 from publius.documents.tables import HEAD, MOST_AT_ONCE, NULLS, Bare, Table, head_of, picked, whole_encoding
 from publius.errors import DataError, os_errors
 from publius.files.reading import is_packed, open_binary
+from publius.text.normal_form import UNHEARD, Tally, decoded
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _NO_BYTE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")

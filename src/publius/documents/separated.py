@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.documents.document import CP1252, Tally, decoded
 from publius.documents.tables import NULLS, Table, head_of, header_of, header_rows, together, whole_encoding
 from publius.errors import DataError, UsageError, how_many
 from publius.files.reading import open_binary
 from publius.settings import Reading
+from publius.text.normal_form import CP1252, Tally, decoded
 
 _RETURN: Final = "\ud800"  # in the place of a carriage return within a field; no text decodes to it
 _NO_TEXT: Final = "\ud801"

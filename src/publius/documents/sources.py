@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple, final
 
 from publius.documents.arrow import Arrow
-from publius.documents.document import decoded
 from publius.documents.json_rows import Json, JsonLines
 from publius.documents.office import Office, Workbook
 from publius.documents.separated import Separated, most_frequent
 from publius.documents.tables import HEAD, Table, TextFile, head_of, header_rows, whole_encoding
 from publius.errors import DataError, UsageError, os_errors, shown, usable
 from publius.settings import Reading
+from publius.text.normal_form import decoded
 
 _STDIN: Final = "standard input"
 _STANDARD: Final = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}

@@ -15,11 +15,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.documents.document import BETWEEN, Tally, decoded, said
+from publius.documents.document import BETWEEN
 from publius.errors import DataError, UsageError
 from publius.files.reading import open_binary
 from publius.settings import Reading
-from publius.text.normal_form import LONGEST_TEXT
+from publius.text.normal_form import LONGEST_TEXT, Tally, decoded, said
 
 NULLS: Final = "rows with null characters, which are left out of them"
 UNREADABLE: Final = "files that cannot be read, which count as empty texts"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from publius.errors import DataError, how_many
 from publius.settings import People, Reading
-from publius.text.author_names import author_key
+from publius.text.normal_form import author_key
 
 FOLDS: Final = 5
 ROLES: Final = ("known", "unknown", "topic")

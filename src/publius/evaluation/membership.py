@@ -99,7 +99,7 @@ def _by_author(
 ) -> list[_Tables]:  # fmt: skip
     """The tables of each author's contributed documents."""
     from publius.summaries.contributions import Contributions, tags_of
-    from publius.text.author_names import author_key
+    from publius.text.normal_form import author_key
 
     places = defaultdict(list)
     for place, author in enumerate(authors):

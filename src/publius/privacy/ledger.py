@@ -25,7 +25,7 @@ from typing import Final, Literal, Self, final, get_args
 from publius.errors import BudgetError, DataError, StorageError, UsageError
 from publius.files import AnyPath, os_errors, shown, storage_error, sync
 from publius.privacy.guarantee import exact_number, upward
-from publius.text.author_names import author_key
+from publius.text.normal_form import author_key
 
 Unit = Literal["epsilon", "exponent"]
 Amount = int | float | Fraction

@@ -28,7 +28,7 @@ from publius.releases.register import MANIFEST, made_here, note, stands_in_regis
 from publius.releases.release import ReleasedFolder
 from publius.settings import AUTHORS_AT_LEAST, People, Reading
 from publius.statistics import Interval
-from publius.text.author_names import author_key
+from publius.text.normal_form import author_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from publius.noise.randomness import RunKey
 from publius.releases.rows import check_kept, row_of
 from publius.releases.run import check_run, manifest_of
 from publius.settings import Leaving
-from publius.text.author_names import author_key
+from publius.text.normal_form import author_key
 
 if TYPE_CHECKING:
     import pyarrow

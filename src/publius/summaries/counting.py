@@ -20,7 +20,7 @@ from publius.files.progress import advance
 from publius.noise.randomness import RunKey
 from publius.summaries.contributions import NEAR_RECORD, Contributions, Mentions, Tags, tags_of
 from publius.summaries.groups import Groups
-from publius.text.author_names import author_key
+from publius.text.normal_form import author_key
 
 if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier

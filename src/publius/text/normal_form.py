@@ -6,10 +6,13 @@ does, takes a time that grows with its square, and one value of 16 MB would take
 
 from __future__ import annotations
 
+import codecs
 import datetime
+import decimal
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import regex
 
@@ -29,8 +32,12 @@ _STARTER = regex.compile(
 # Two letters that the compatibility forms turn into marks, so that they could stand in a run with others.
 _HALF_WIDTH = {0xFF9E: "\u3099", 0xFF9F: "\u309a"}
 _PIECE = 2**16  # characters composed at once: between two an interrupt is heard
-LONGEST_TEXT: Final = 16 * 2**20
-"""Characters after which a text is cut, whoever wrote it; the compatibility forms make 18 of one."""
+LONGEST_TEXT: Final = 16 * 2**20  # characters after which a text is cut; the compatibility forms make 18 of one
+_UNSEEN = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+
+CP1252: Final = "rows that are not UTF-8, read as windows-1252"
+Tally = Counter[str]  # how many rows there were of each thing that a curator is told about
+UNHEARD: Final = Tally()  # where nobody is told
 
 
 def normal_form(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
@@ -49,16 +56,22 @@ def normal_form(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
 
 
 def compared(value: object) -> str:
-    """A value as it is compared: trimmed, in NFC; whole numbers without a point, dates in ISO form."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, datetime.date | datetime.datetime):
-        value = value.isoformat()
-    return normal_form("NFC", str(value)).strip()
+    """A value as it is compared: trimmed, in NFC."""
+    return normal_form("NFC", said(value) or "").strip()
+
+
+def author_key(value: object) -> str | None:
+    """The key under which an author counts; None where the value names nobody.
+
+    NFKC and case folded, as Unicode's NFKC_Casefold without characters that nobody sees, white space as one blank.
+
+    >>> author_key(" Ada LOVELACE "), author_key(17.0), author_key("")
+    ('ada lovelace', '17', None)
+    """
+    if type(value) is str and value.isascii():
+        return " ".join(value.casefold().split()) or None  # what follows changes none
+    folded = _UNSEEN.sub("", normal_form("NFKC", compared(value)).casefold())
+    return " ".join(normal_form("NFKC", folded).split()) or None
 
 
 def cut(text: str, size: int, place: regex.Pattern[str]) -> Iterator[str]:
@@ -91,3 +104,43 @@ def broken(text: str) -> str:
 def _break(run: regex.Match[str]) -> str:
     marks = run.group()
     return _BREAK.join(marks[start : start + _LONGEST_RUN] for start in range(0, len(marks), _LONGEST_RUN))
+
+
+# Values ---------------------------------------------------------------------------------------------------
+
+
+def said(value: Any) -> str | None:
+    """A value of a table as people write it: whole numbers without a point, dates in ISO form; None for no value."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, decimal.Decimal):
+        plain = f"{value:f}"
+        return None if value.is_nan() else plain.rstrip("0").rstrip(".") if "." in plain else plain
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return decoded(value)
+    if isinstance(value, list):
+        return "; ".join(sorted(filter(None, map(said, value)))) or None
+    return str(value)
+
+
+# The bytes that Windows-1252 lacks are as in Latin-1.
+_CP1252: Final = "".join(bytes([each]).decode("cp1252", "ignore") or chr(each) for each in range(256))
+
+
+def decoded(data: bytes, tally: Tally = UNHEARD, whole: str | None = None) -> str:
+    """Text in the encoding of the ``whole`` file if it has one; else UTF-8, or cp1252 where it is not."""
+    if whole is not None:
+        return data.decode(whole, "replace")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        tally[CP1252] += 1
+        return codecs.charmap_decode(data, "strict", _CP1252)[0]
