@@ -89,7 +89,7 @@ def counts() -> Row:
     """Texts to counts of 50,000 words."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    from publius.text.counts import count_matrix
+    from publius.text.known_words import count_matrix
     from publius.text.tokenizer import tokenize
 
     texts = made_texts(4_000)

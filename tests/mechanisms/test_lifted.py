@@ -16,8 +16,7 @@ from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.registry import make_kernel
 from publius.noise.randomness import RunKey, seeded_rng
-from publius.text.bag import Bag
-from publius.text.pads import drawn_pads, pad_places
+from publius.text.bag import Bag, drawn_pads, pad_places
 from toy import WORDS, sentence
 
 NAMES = ["aa", "bb", "cc", "dd"]

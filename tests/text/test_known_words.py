@@ -16,8 +16,7 @@ from publius.errors import DataError
 from publius.noise.randomness import seeded_rng
 from publius.text import known_words as module
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
-from publius.text.counts import count_matrix
-from publius.text.known_words import KnownWords
+from publius.text.known_words import KnownWords, count_matrix
 from publius.text.tokenizer import StopWords, Unknown, lookup
 
 WORDS = tuple("tea milk n't do don't well-known well 1.5 2 # 's rock u.s straße σας".split())

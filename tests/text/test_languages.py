@@ -67,7 +67,7 @@ def vectors(text):
 def test_stop_words_of_a_language(language, lists):
     found = StopWords.load(language)
     assert found.name == language
-    assert len(found) > 300
+    assert len(found.words) > 300
     assert COMMON[language] in found
     assert all(unicodedata.is_normalized("NFC", word) and word == word.lower() for word in found.words)
     assert not any(" " in word for word in found.words)

@@ -5,7 +5,7 @@ import pytest
 
 from publius.embeddings.embeddings import Embeddings
 from publius.noise.randomness import RunKey, seeded_rng
-from publius.text.pads import BYTES, PADS, drawn_pads, pad_places
+from publius.text.bag import BYTES, PADS, drawn_pads, pad_places
 from publius.text.tokenizer import StopWords
 from toy import WORDS
 

@@ -7,9 +7,9 @@ import pytest
 
 from hostile_text import unspaced
 from publius.errors import MissingExtraError
-from publius.text import segmentation
+from publius.text import tokenizer as segmentation
 from publius.text.bag import Encoding, words_of, words_of_all
-from publius.text.counts import WordList
+from publius.text.known_words import WordList
 from publius.text.tokenizer import StopWords, profile_named, tokenize
 
 TEXTS = {  # the first words of books in the public domain: the Dao De Jing, and Kokoro by Natsume Soseki (1914)

@@ -334,7 +334,7 @@ def test_a_file_list_is_normalized_and_its_path_stays_private(tmp_path):
     path.write_bytes("\ufeff# ours\n Été \r\n\nDON’T\ne\u0301te\u0301\n".encode())
     stops = StopWords.load(f"file:{path}")
     assert stops.words == {"été", "don't"}
-    assert (stops.name, len(stops)) == ("file", 2)
+    assert (stops.name, len(stops.words)) == ("file", 2)
     assert "secret" not in repr(stops)
     assert "été" not in repr(stops)
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.text.counts import count_matrix, known_of
-from publius.text.known_words import KnownWords
+from publius.text.known_words import KnownWords, count_matrix, known_of
 from publius.text.normal_form import author_key
 from publius.text.tokenizer import StopWords, split_clitics
 

@@ -21,7 +21,7 @@ from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
 from publius.files.progress import counted, stage
 from publius.noise.randomness import seeded_rng
-from publius.text.counts import count_matrix, known_of
+from publius.text.known_words import count_matrix, known_of
 from publius.text.tokenizer import StopWords
 
 SUBJECTS: Final = 300

@@ -57,8 +57,8 @@ def train(
     from publius.files.progress import stage
     from publius.files.reading import file_sha256
     from publius.releases.register import check_public
-    from publius.text.list_rule import read_words
     from publius.text.normal_form import author_key
+    from publius.text.tokenizer import words_in_file
 
     if sum(each is not None for each in (label, like, labels)) != (kind != "clusters"):
         raise UsageError(
@@ -68,7 +68,7 @@ def train(
     files = files_of(file, more, labels)
     teacher = answering(like, labels, "packaged") if like or labels else None
     folder = new_stored_folder(name) if kind == "metric" else free_name(name)
-    own = read_words(words) if words else frozenset()
+    own = words_in_file(words, "the list of words") if words else frozenset()
     lists: list[str | Path] = [each for each in (words, labels[1:] if labels and labels[:1] == "@" else None) if each]
 
     corpus = open_corpus(files, reading, author_field=author_field, fields=[label] if label else [])
@@ -162,13 +162,13 @@ def import_(
     """Check and store a file of public word vectors."""
     from publius.embeddings.catalogue import name_from, new_stored_folder
     from publius.embeddings.embeddings import Embeddings
-    from publius.text.list_rule import read_words
+    from publius.text.tokenizer import words_in_file
 
     called = name or name_from(file)
     folder = new_stored_folder(called)
     found = console.watched(
         Embeddings.from_file, file, name=called, limit=limit, tokenizer=tokenizer, skip_bad_rows=skip_bad_rows,
-        vocabulary=read_words(words) if words else None,
+        vocabulary=words_in_file(words, "the list of words") if words else None,
     ).save(folder)  # fmt: skip
     said = f"Stored {called}: {found.size:,} words, {found.dimension} dimensions."
     console.answer(_vectors(found), said, json=json)

@@ -23,8 +23,18 @@ from publius.mechanisms.mechanism import Mechanism, Outcome, Protected, Tally
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Bound, Guarantee, exact_epsilon, total_exponent, upward
 from publius.settings import ENGLISH, LONGEST, Between, UnknownPolicy
-from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding, bags_at, words_of, words_of_all
-from publius.text.pads import BYTES, drawn_pads, pad_places
+from publius.text.bag import (
+    BYTES,
+    UNKNOWN,
+    Bag,
+    Encoded,
+    Encoding,
+    bags_at,
+    drawn_pads,
+    pad_places,
+    words_of,
+    words_of_all,
+)
 from publius.text.tokenizer import PROFILES, StopWords
 
 NEAR: Final = ("nurse", "doctor")

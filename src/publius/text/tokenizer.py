@@ -8,12 +8,12 @@ or a hyphen. Of scripts without spaces a run is one word, unless the profile has
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
-from typing import Final, Literal, Protocol, final
+from typing import Any, Final, Literal, Protocol, final
 
 import regex
 
@@ -21,7 +21,6 @@ from publius.errors import DataError, UsageError, extra
 from publius.files.reading import listed
 from publius.settings import ENGLISH, STOP_WORD_LANGUAGES, Between, TextSettings
 from publius.text.normal_form import composed, cut
-from publius.text.segmentation import UNSPACED, check_segmentation, segmentation_version, segments
 
 Splitter = Callable[[str], list[str]]
 
@@ -48,10 +47,14 @@ _SPACE = regex.compile(r"\s")
 _DIGIT = regex.compile(r"\p{Nd}")
 _CHUNK = 8192  # characters prepared at once: the first N words of a long text cost no more than they must
 
-_SEGMENTED_AT_ONCE = 256  # words: a call of ICU costs as much as some ten of its words
+_LONGEST_SPLIT = 128  # a word of more characters is not looked up in pieces: hostile ones would cost much
 
-LONGEST_SPLIT = 128
-"""A word of more characters is not looked up in pieces: hostile ones would cost much."""
+# Runs of scripts that are written without spaces are cut into words by ICU, of the extra ``segmentation``: its
+# dictionaries are in itself, so its version says how a text was cut; the time it takes is linear in the length of a run.
+_SCRIPTS: Final = ("Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar")
+_UNSPACED: Final = regex.compile("[" + "".join(rf"\p{{Script_Extensions={each}}}" for each in _SCRIPTS) + "]++")
+_END: Final = "\n"  # stands in no run, and no word reaches beyond it
+_SEGMENTED_AT_ONCE = 256  # words: a call of ICU costs as much as some ten of its words
 
 
 class Vocabulary(Protocol):
@@ -67,17 +70,20 @@ class Profile:
 
     name: str
     version: int
-    clitics: Literal["split", "whole"]
-    """split where ``don't`` is ``do n't`` (Penn Treebank, GloVe), whole where it is one word (word2vec)."""
-    digits: Literal["kept", "masked"]
-    """masked where numbers were trained with each digit as ``#`` (Google News)."""
-    segmented: bool = False
-    """Whether what is written without spaces is cut by a dictionary."""
+    clitics: Literal["split", "whole"]  # whether ``don't`` is ``do n't`` (Penn Treebank, GloVe) or one word (word2vec)
+    digits: Literal["kept", "masked"]  # masked where numbers were trained with each digit as ``#`` (Google News)
+    segmented: bool = False  # whether what is written without spaces is cut by a dictionary
 
     @property
     def label(self) -> str:
         """Name and version, and the dictionary's, as a manifest states them."""
-        return f"{self.name}-{self.version}" + (f"-{segmentation_version()}" if self.segmented else "")
+        if not self.segmented:
+            return f"{self.name}-{self.version}"
+        try:
+            from icu4py import icu_version
+        except ImportError:
+            icu_version = "none"
+        return f"{self.name}-{self.version}-{icu_version}"
 
 
 PROFILES = {
@@ -91,7 +97,7 @@ def profile_named(name: str) -> Profile:
     if name not in PROFILES:
         raise UsageError(f"no tokenizer is called {name!r}: choose one of {', '.join(sorted(PROFILES))}")
     if PROFILES[name].segmented:
-        check_segmentation()
+        _breaker()
     return PROFILES[name]
 
 
@@ -110,18 +116,13 @@ def tokenize(text: str, profile: str = "glove") -> Iterator[str]:
     return (part for token in tokens for part in (split_clitics(token) if "'" in token else (token,)))
 
 
-def _tokens(text: str, profile: Profile, pattern: regex.Pattern[str]) -> Iterator[str]:
-    tokens = surface(text, pattern)
-    return _segmented(tokens) if profile.segmented else tokens
-
-
 def _segmented(tokens: Iterable[str]) -> Iterator[str]:
     """Each word, or those that a dictionary finds in it; what is not of a script without spaces stays as it is."""
     tokens = iter(tokens)
     while some := list(islice(tokens, _SEGMENTED_AT_ONCE)):
-        runs = [[run.span() for run in UNSPACED.finditer(token)] for token in some]
+        runs = [[run.span() for run in _UNSPACED.finditer(token)] for token in some]
         pairs = zip(some, runs, strict=True)
-        found = iter(segments([token[start:end] for token, places in pairs for start, end in places]))
+        found = iter(_segments([token[start:end] for token, places in pairs for start, end in places]))
         for token, places in zip(some, runs, strict=True):
             last = 0
             for start, end in places:
@@ -129,6 +130,27 @@ def _segmented(tokens: Iterable[str]) -> Iterator[str]:
                 yield from next(found)
                 last = end
             yield from _WORD.findall(token, last) if last else (token,)
+
+
+@cache
+def _breaker() -> Any:
+    with extra("segmentation", "icu4py"):
+        from icu4py.breakers import WordBreaker
+    return WordBreaker
+
+
+def _segments(runs: Sequence[str]) -> list[list[str]]:
+    """The words of each run, all of it in their order."""
+    if not runs:
+        return []
+    text = _END.join(runs)
+    places = _breaker()(text, "en").segments()  # the dictionaries are the same whatever language is named
+    if max(text) <= "\uffff":
+        words = (text[start:end] for start, end in places)
+    else:  # ICU counts in these
+        units = text.encode("utf-16-le", "surrogatepass")
+        words = (units[2 * start : 2 * end].decode("utf-16-le", "surrogatepass") for start, end in places)
+    return [[*some] for ends, some in groupby(words, _END.__eq__) if not ends]
 
 
 def word_spans(text: str, pattern: regex.Pattern[str] = _WORD) -> Iterator[tuple[int, int]]:
@@ -145,8 +167,12 @@ def word_spans(text: str, pattern: regex.Pattern[str] = _WORD) -> Iterator[tuple
         yield start, end
 
 
-def surface(text: str, pattern: regex.Pattern[str] = _WORD) -> Iterator[str]:
-    """Words as they stand, clitics and hyphens uncut."""
+def _tokens(text: str, profile: Profile, pattern: regex.Pattern[str]) -> Iterator[str]:
+    """Words as they stand, clitics and hyphens uncut, or those that a dictionary finds in what has no spaces."""
+    return _segmented(_surface(text, pattern)) if profile.segmented else _surface(text, pattern)
+
+
+def _surface(text: str, pattern: regex.Pattern[str]) -> Iterator[str]:
     for chunk in chunks_of(text):
         text = normalize(chunk)
         if len(text) <= _MOST_PARTS:
@@ -162,11 +188,7 @@ def chunks_of(text: str, size: int = _CHUNK) -> Iterator[str]:
 
 
 def normalize(text: str) -> str:
-    """``text`` in NFC and lower case, with one apostrophe and one hyphen and without soft hyphens.
-
-    Takes a time linear in its length: after every 30 combining marks in a row stands a combining grapheme joiner.
-    What is in this form already stays as it is.
-    """
+    """``text`` in NFC and lower case, with one apostrophe and hyphen, without soft hyphens; what is in this form stays."""
     if text.isascii():
         return text.lower()
     text = joined = composed(text)
@@ -180,7 +202,7 @@ def normalize(text: str) -> str:
 def split_clitics(token: str) -> list[str]:
     """A word, and the clitics at its end."""
     clitics: list[str] = []
-    while len(token) <= LONGEST_SPLIT and (found := _CLITIC.search(token)):
+    while len(token) <= _LONGEST_SPLIT and (found := _CLITIC.search(token)):
         clitics.append(found.group())
         token = token[: found.start()]
     return [token, *reversed(clitics)]
@@ -219,10 +241,8 @@ def lookup(
 ) -> Iterator[str]:
     """The words of ``text`` as a mechanism needs them, in order and lazily: of ``vocabulary``, or `Unknown`.
 
-    A word is taken whole when the vocabulary has it, else in the pieces that it has: split at the clitics (where the
-    profile splits them), at the apostrophes, at the hyphens. A piece that is not there either is unknown; a word of
-    which no piece is known is unknown once. Stop words leave before that, and so do pieces that are stop words. The
-    case of the text is never tried. What ``keep`` names comes too, as `UnprotectedToken`, in its place.
+    A word is taken whole when the vocabulary has it, else in the pieces that it has; one of which no piece is known is
+    unknown once. Stop words leave before that, and so do pieces that are. What ``keep`` names comes too, in its place.
     """
     chosen = profile_named(profile)
     fallbacks = _fallbacks(chosen)
@@ -253,7 +273,7 @@ def _lookup_pieces(
     token: str, vocabulary: Container[str], stops: frozenset[str], splits: tuple[Splitter, ...], kept: bool
 ) -> list[str]:
     """A word that the vocabulary lacks: its pieces by the first fallback that finds any of them there."""
-    for depth, split in enumerate(splits if len(token) <= LONGEST_SPLIT else (), start=1):
+    for depth, split in enumerate(splits if len(token) <= _LONGEST_SPLIT else (), start=1):
         parts = split(token)
         if parts != [token]:
             found = list(_lookup(parts, vocabulary, stops, splits[depth:], kept))
@@ -264,27 +284,21 @@ def _lookup_pieces(
 
 
 _OURS: Final = "english-1"
-_FILE = "file:"
-
-_LONGEST_WORD = 64
+_FILE: Final = "file:"
+_LONGEST_WORD: Final = 64
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class StopWords:
-    """A public, versioned set of words that are left out of every bag."""
+    """A public, versioned set of words that are left out of every bag; its name, which manifests state, is no path."""
 
     name: str
-    """As manifests state it: that of a list of ours or of a language, "none" or "file", never a path."""
     words: frozenset[str] = field(repr=False)
 
     @classmethod
     def load(cls, name: str | StopWords = TextSettings.stop_words) -> StopWords:
-        """The list english (ours), of another language (stopwordsiso, extra ``languages``), none or "file:PATH".
-
-        `UsageError` for a name that does not exist, `StorageError` for a file that cannot be read, `DataError`, naming
-        the line, for one that is no list of one word a line.
-        """
+        """The list english (ours), of another language (stopwordsiso, extra ``languages``), none or "file:PATH"."""
         if isinstance(name, StopWords):
             return name
         if name == "none":
@@ -304,9 +318,6 @@ class StopWords:
     def __contains__(self, word: object) -> bool:
         return word in self.words
 
-    def __len__(self) -> int:
-        return len(self.words)
-
 
 @cache
 def _listed(name: str) -> StopWords:
@@ -320,10 +331,7 @@ def _listed(name: str) -> StopWords:
 
 
 def words_in_file(path: str | Path, what: str) -> frozenset[str]:
-    """The words of a UTF-8 file, one a line, # comments, as the tokenizer writes words.
-
-    `StorageError` where the file cannot be read, `DataError`, naming the line, where it is no list.
-    """
+    """The words of a UTF-8 file, one a line, # comments, as the tokenizer writes words; `DataError` names the line."""
     data = listed(path, 32 << 20).removeprefix(b"\xef\xbb\xbf")
     words = set()
     for number, line in enumerate(data.split(b"\n"), start=1):
