@@ -50,7 +50,7 @@ def trained(what, learn, test, encoder=None):
     )
     right = np.mean(np.array(made.predict(column(test, "text"))) == np.array(column(test, "topic")))
     kept = RandomizedResponse(made, 5)
-    released = right * kept.kept + (1 - right) * kept.noise_changes / (len(made.labels) - 1)
+    released = right * kept.kept + (1 - right) * (1 - kept.kept) / (len(made.labels) - 1)
     said = f"{made.accuracy['share']:.3f} ({made.accuracy['low']:.3f} to {made.accuracy['high']:.3f})"
     print(
         f"{what}: {len(learn):,} posts, {made.meta.settings['rule']}: right {right:.3f}, at epsilon 5 {released:.3f}; "

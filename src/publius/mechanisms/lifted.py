@@ -218,7 +218,7 @@ class Lifted(Mechanism):
         """Pads are the same draws in both as far as both need them, and stand last."""
         from publius.distances.earth_mover import word_by_word_distance
 
-        own = [list(each.words)[: len(each.words) - each.padding] for each in (a, b)]
+        own = [each.words[: len(each.words) - each.padding] for each in (a, b)]
         both = min(map(len, own))
         total = word_by_word_distance(own[0][:both], own[1][:both], self.vocabulary, self.kernel.metric)
         rest = word_indices(max(own, key=len)[both:], self.vocabulary)
@@ -233,26 +233,23 @@ class Lifted(Mechanism):
 
         (left, supply), (right, demand) = self._points(a), self._points(b)
         costs = np.zeros((len(supply), len(demand)))
-        costs[: len(left), : len(right)] = self.kernel.metric.pairwise(self._vectors(left), self._vectors(right))
+        vectors = self.vocabulary.vectors
+        costs[: len(left), : len(right)] = self.kernel.metric.pairwise(vectors[left], vectors[right])
         if len(demand) > len(right):
             costs[: len(left), -1] = self._to_pads(left)
         if len(supply) > len(left):
             costs[-1, : len(right)] = self._to_pads(right)
         flow = optimal_flow(costs, supply, demand)
-        dimension = self.vocabulary.dimension
-        return Transport(flow, costs[flow.rows, flow.columns], self.length, dimension).distance_upper
+        return Transport(flow, costs[flow.rows, flow.columns], self.length, vectors.shape[1]).distance_upper
 
     def _to_pads(self, places: IndexArray) -> Float64Array:
         """How far the farthest word that may be drawn as a pad is from each."""
-        pads = pad_places(self.vocabulary, self.encoding.stop_words)
-        return np.asarray(self.kernel.metric.pairwise(self._vectors(places), self._vectors(pads)).max(axis=1))
-
-    def _vectors(self, places: IndexArray) -> Float64Array:
-        return np.asarray(self.vocabulary.vectors[places], np.float64)
+        vectors, pads = self.vocabulary.vectors, pad_places(self.vocabulary, self.encoding.stop_words)
+        return np.asarray(self.kernel.metric.pairwise(vectors[places], vectors[pads]).max(axis=1))
 
     def _points(self, document: Encoded) -> tuple[IndexArray, IndexArray]:
         """The places of a document's own words, each once, and how often they occur; pads last, if any."""
-        words = word_indices(list(document.words)[: len(document.words) - document.padding], self.vocabulary)
+        words = word_indices(document.words[: len(document.words) - document.padding], self.vocabulary)
         places, counts = np.unique(words, return_counts=True)
         masses = [*counts.tolist(), document.padding] if document.padding else counts.tolist()
         return places, np.array(masses, np.int64)

@@ -1,4 +1,4 @@
-"""A label for each document: randomized response on a classifier's answer (Warner 1965), and what shuffling adds.
+"""A label for each document: randomized response on a classifier's answer (Warner 1965), its counts, its shuffling.
 
 Probabilities are whole numbers out of 2^62, drawn exactly from 62 bits, rounded so that their ratio is at most e^epsilon.
 """
@@ -6,20 +6,21 @@ Probabilities are whole numbers out of 2^62, drawn exactly from 62 bits, rounded
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError
-from publius.mechanisms.limits import count_limits
 from publius.mechanisms.mechanism import TOTAL, Mechanism, Outcome, Protected
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee, exact_epsilon
-from publius.privacy.shuffling import Shuffling
+from publius.privacy.shuffling import Shuffling, at_least, exactly, likely_counts
 from publius.settings import LARGEST_DELTA
 from publius.text.bag import Bag
 
@@ -31,6 +32,8 @@ SMALLEST: Final = 1e-6
 _DIGITS: Final = 50
 _BYTES: Final = 8
 _WORD_BYTES: Final = 4
+_BEYOND: Final = 2e-12  # more than what the likely counts leave out
+_ROUNDING: Final = 1 + 1e-6  # more than the relative error of binomial probabilities by logarithms of factorials
 
 
 @final
@@ -95,11 +98,6 @@ class RandomizedResponse(Mechanism):
         """The probability that the classifier's answer is the label that leaves."""
         return 1 - (len(self.labels) - 1) * self._floor / TOTAL
 
-    @property
-    def noise_changes(self) -> float:
-        """The share of labels that noise changes, the same for every document."""
-        return 1 - self.kept
-
     def facts(self) -> dict[str, Any]:
         """See `Mechanism.facts`."""
         about = self.classifier
@@ -145,13 +143,15 @@ class RandomizedResponse(Mechanism):
         """The label of each answer for a uniform whole number below 2^62: below M floors any label, else its own."""
         return np.where(numbers < len(self.labels) * self._floor, numbers // self._floor, answers)
 
-    def count_limits(self, released: Sequence[int], level: float = 0.95) -> list[tuple[int, int]]:
+    def count_limits(self, released: Sequence[int]) -> list[tuple[int, int]]:
         """Limits for how many documents have each answer, from how often each label was released.
 
-        They hold for all labels together with probability ``level``: the documents are fixed, only the response is
-        random (docs/theory.md, labels).
+        They hold for all labels together in 95 % of releases: the documents are fixed, only the response is random
+        (docs/theory.md, labels). By Bonferroni each tail beyond a limit has its share of the rest.
         """
-        return count_limits(released, self._floor / TOTAL, self.kept, level)
+        n, q, tail = sum(released), self._floor / TOTAL, 0.05 / len(released) / 2
+        found = {count: _limits(int(count), n, self.kept, q, tail) for count in set(released)}
+        return [found[count] for count in released]
 
     def _words(self, place: int, bits: bytes) -> Bag:
         """Words of a label, each with equal chance up to 2^-32, from public words and fresh bits: nothing private."""
@@ -165,6 +165,52 @@ def least_weight(epsilon: float, size: int) -> int:
     exact = Context(prec=_DIGITS).exp(Decimal(repr(float(epsilon))))
     below = Fraction(exact) * (1 - Fraction(1, 10 ** (_DIGITS - 5)))
     return math.ceil(TOTAL / (below + size - 1))
+
+
+def _limits(r: int, n: int, p: float, q: float, tail: float) -> tuple[int, int]:
+    """The smallest and the largest count t of answers that the released count r of n does not exclude.
+
+    With t documents whose answer it is, a label is released Bin(t, p) + Bin(n - t, q) times; t is excluded where P(X <= r) or
+    P(X >= r) is below ``tail``, and these fall with t's distance.
+    """
+    from scipy.special import ndtri
+
+    guess = min(max(round((r - n * q) / (p - q)), 0), n)
+
+    @cache
+    def excluded(t: int) -> bool:
+        upper = r > t * p + (n - t) * q
+        return _tail(r, t, n, p, q, upper=upper) < tail
+
+    if excluded(guess):  # the estimate was cut at 0 or n: nothing nearer is possible
+        return guess, guess
+    deviation = math.sqrt(guess * p * (1 - p) + (n - guess) * q * (1 - q)) / (p - q)
+    far = math.ceil(-float(ndtri(tail)) * deviation)
+    below = _reach(guess, far, lambda steps: excluded(guess - steps))
+    return guess - below, guess + _reach(n - guess, far, lambda steps: excluded(guess + steps))
+
+
+def _reach(most: int, far: int, excluded: Callable[[int], bool]) -> int:
+    """The most steps, of ``most``, that end at what is not excluded: about ``far``, by doubling and halving."""
+    far, width = min(far, most), 1 + far // 512
+    low, high = max(0, far - width), min(most + 1, far + width)
+    while low and excluded(low):
+        low, high, width = max(0, low - 2 * width), low, 2 * width
+    while high <= most and not excluded(high):
+        low, high, width = high, min(most + 1, high + 2 * width), 2 * width
+    return low + bisect_left(range(low + 1, high), True, key=excluded)
+
+
+def _tail(r: int, t: int, n: int, p: float, q: float, *, upper: bool) -> float:
+    """P(X >= r) or P(X <= r) for X = Bin(t, p) + Bin(n - t, q), rounded up: a sum over the one that spreads less."""
+    (few, chance), (many, other) = sorted(((t, p), (n - t, q)), key=lambda side: side[0] * side[1] * (1 - side[1]))
+    first, last = likely_counts(few, few, chance)
+    k = np.arange(first, last + 1)
+    rest = r - k if upper else r - k[::-1]  # P(Y >= rest) grows along it, or P(Y <= rest)
+    start = int(rest[0])
+    beyond = at_least(start + 1, many, other) if upper else at_least(many - start + 1, many, 1 - other)
+    tails = np.cumsum(exactly(rest, many, other)) + beyond
+    return min(1.0, float(exactly(r - rest, few, chance) @ tails) * _ROUNDING + _BEYOND)
 
 
 @final

@@ -22,6 +22,7 @@ from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import Lifted
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator, seeded_rng, system_rng
+from publius.privacy.bounds import displacement_quantile, lower_bound_after_nearest, paper_bound_refuted
 from publius.settings import EUCLIDEAN
 from publius.statistics import Interval, clopper_pearson
 
@@ -126,8 +127,7 @@ def distortion(mechanism: Kernel, words: IndexArray, *, draws: int = 20, rng: Ge
 
 def setting(mechanism: Lifted) -> dict[str, Any]:
     """The certificate and what it does to public words: constants, pairs, share unchanged, utility."""
-    from publius.mechanisms.finite.base import AbstractFinite
-    from publius.privacy.bounds import displacement_quantile, lower_bound_after_nearest, paper_bound_refuted
+    from publius.mechanisms.finite.base import AbstractFinite  # which a release of the paper's mechanism does without
 
     kernel, facts = mechanism.kernel, mechanism.facts()
     found = of_frequent_words(kernel)
@@ -137,9 +137,7 @@ def setting(mechanism: Lifted) -> dict[str, Any]:
         at = kernel.epsilon, mechanism.length, n, 2 * near
         probability, refuted = lower_bound_after_nearest(*at), paper_bound_refuted(*at)
         utility = {"distance": 2 * near, "probability": probability, "paper_refuted": refuted}
-    worst = None
-    if isinstance(kernel, AbstractFinite):
-        worst = [kernel.embeddings.word(place) for place in kernel.constant.worst]
+    worst = [*map(kernel.embeddings.word, kernel.constant.worst)] if isinstance(kernel, AbstractFinite) else None
     kept = "mechanism epsilon delta length metric evidence exponent_per_distance nearest_pair typical_pair".split()
     return {
         **{name: facts[name] for name in kept}, "parameters": facts["mechanism_parameters"], "worst_pair": worst,

@@ -89,7 +89,7 @@ def label(state: State, asked: Label) -> dict[str, Any]:
     return {
         "labels": [each.label for each in _drawn(mechanism, texts)], "epsilon": mechanism.epsilon,
         "classifier": {"name": mechanism.classifier.name, "sha256": mechanism.classifier.sha256},
-        "all_labels": list(mechanism.labels), "noise_changes": mechanism.noise_changes,
+        "all_labels": list(mechanism.labels), "noise_changes": 1 - mechanism.kept,
     }  # fmt: skip
 
 

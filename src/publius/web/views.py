@@ -129,7 +129,7 @@ def _label(state: State, asked: Asked) -> dict[str, Any] | None:
         for place in order
     ]
     return {
-        "answer": response.labels[answer], "bars": bars, "labels": len(law), "changes": response.noise_changes,
+        "answer": response.labels[answer], "bars": bars, "labels": len(law), "changes": 1 - response.kept,
         "epsilon": response.epsilon, "odds": factor_text(response.epsilon),
         "name": "Labels by their names" if names else f"Classifier {classifier.name}",
     }  # fmt: skip
