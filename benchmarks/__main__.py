@@ -61,7 +61,7 @@ def transport() -> Row:
     from scipy.optimize import linear_sum_assignment
     from scipy.spatial.distance import cdist
 
-    from publius.distances import earth_movers_distance
+    from publius.distances.earth_mover import earth_movers_distance
     from publius.text.bag import Bag
 
     rng, length = seeded_rng(4), 400

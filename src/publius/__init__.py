@@ -41,7 +41,7 @@ _HOMES = {
     "UsageError": "errors",
     "Values": "classifiers.values",
     "bag_bound": "mechanisms.vector_bags",
-    "earth_movers_distance": "distances",
+    "earth_movers_distance": "distances.earth_mover",
     "log_probability": "mechanisms.finite.bag_probability",
     "make_kernel": "mechanisms.registry",
     "open_corpus": "documents.corpus",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bags import random_bag
-from publius.distances import earth_movers_distance, pairwise_distances
+from publius.distances.earth_mover import earth_movers_distance, pairwise_distances
 from publius.embeddings.embeddings import Embeddings
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import Bag

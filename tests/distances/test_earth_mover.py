@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bags import by_assignment, by_linear_program, random_bag, vectors_of
-from publius.distances import earth_movers_distance, solver, transport_plan, word_by_word_distance
+from publius.distances import solver
+from publius.distances.earth_mover import earth_movers_distance, transport_plan, word_by_word_distance
 from publius.distances.ground import word_distances
 from publius.distances.metrics import Euclidean
 from publius.embeddings.embeddings import Embeddings

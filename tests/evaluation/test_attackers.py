@@ -166,7 +166,7 @@ def test_likelihood_is_the_smoothed_multinomial():
 
 
 def test_transport_finds_the_nearest_texts_as_all_distances_would(embeddings):
-    from publius.distances import pairwise_distances
+    from publius.distances.earth_mover import pairwise_distances
     from publius.text.bag import Bag
 
     rng = seeded_rng(5)

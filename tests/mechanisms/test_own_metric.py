@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from publius.distances import earth_movers_distance, pairwise_distances, transport_plan
+from publius.distances.earth_mover import earth_movers_distance, pairwise_distances, transport_plan
 from publius.distances.metrics import AbstractMetric, Manhattan, metric_asked, metric_named
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.kernels.exponential import Exponential, TruncatedExponential

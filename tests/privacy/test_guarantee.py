@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publius.distances import transport_plan
+from publius.distances.earth_mover import transport_plan
 from publius.errors import PolicyError, UsageError
 from publius.privacy.guarantee import Guarantee, exact_epsilon, factor, posterior_at_most, total_exponent
 from publius.privacy.promise import between, factor_text, number, on_average, outward, percent, rounded_up

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from publius.distances import earth_movers_distance
+from publius.distances.earth_mover import earth_movers_distance
 from publius.embeddings.embeddings import Embeddings
 from publius.embeddings.nearest import NearestWords
 from publius.errors import PubliusError

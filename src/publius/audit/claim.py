@@ -21,7 +21,7 @@ from publius.audit.outputs import BAG
 from publius.distances.metrics import metric_named
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
-from publius.files.reading import read_bytes_limited
+from publius.files.reading import read_bytes_limited, value_list
 from publius.settings import EUCLIDEAN
 
 Unit = Literal["word", "sequence", "bag", "document"]
@@ -188,11 +188,7 @@ def _world(said: _Stated, folder: Path) -> tuple[tuple[str, ...], FloatArray | N
     """The words and their vectors; those of stored vectors where no words are listed."""
     words = said.vocabulary
     if isinstance(words, str):
-        try:
-            lines = read_bytes_limited(folder / words, _LIMIT).decode("utf-8-sig").splitlines()
-        except UnicodeDecodeError as error:
-            raise DataError(f"the vocabulary {words} is not UTF-8 at byte {error.start}: convert it") from None
-        words = [word for line in lines if (word := line.strip())]
+        words = value_list(f"@{folder / words}", "the vocabulary")
     if isinstance(said.vectors, str):
         stored = Embeddings.load(said.vectors)
         places = [stored.index(word) for word in (words if words is not None else stored.vocabulary)]

@@ -184,11 +184,10 @@ def _between(first: str, second: str, mechanism: Lifted, *, plan: bool) -> Answe
     if plan:
         one, two = (Bag(words_of(each, vectors, mechanism.encoding).words) for each in (first, second))
         moves = transport_plan(one, two, vectors, mechanism.kernel.metric).moves
-        ranked = sorted(moves, key=lambda move: (-move.mass * move.distance, move.source, move.target))
-        found["plan"] = [{"from": m.source, "to": m.target, "mass": m.mass, "distance": m.distance} for m in ranked]
-        rows = [(m.source, m.target, f"{m.mass:.4f}", f"{m.distance:.4f}") for m in ranked]
+        found["plan"] = [{"from": m.source, "to": m.target, "mass": m.mass, "distance": m.distance} for m in moves]
+        rows = [(m.source, m.target, f"{m.mass:.4f}", f"{m.distance:.4f}") for m in moves]
         shown.append(Table(("from", "to", "mass", "distance"), rows))
-        if (moved := sum(m.mass * m.distance for m in ranked)) < distance * (1 - 1e-6):
+        if (moved := sum(m.mass * m.distance for m in moves)) < distance * (1 - 1e-6):
             shown.append(
                 f"The plan moves the words that are there, by {moved:.6g}; what fills a short text up adds the rest."
             )

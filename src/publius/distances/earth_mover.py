@@ -43,15 +43,11 @@ class TransportPlan:
     Attributes:
         distance: the Earth Mover's distance, the sum of mass times distance over the moves.
         distance_upper: a number that the true distance does not exceed, for bounds (R19).
-        size_a: the words of the first bag, repetitions counted.
-        size_b: those of the second.
-        moves: sorted by source and target; masses sum to 1. Words that stay have the distance 0.
+        moves: those that cost most first; masses sum to 1. Words that stay have the distance 0.
     """
 
     distance: float
     distance_upper: float
-    size_a: int
-    size_b: int
     moves: tuple[Move, ...]
 
 
@@ -88,8 +84,8 @@ def transport_plan(a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground 
         Move(_word(source, embeddings), _word(target, embeddings), mass, distance)
         for source, target, mass, distance in zip(*(each.tolist() for each in columns), strict=True)
     ]
-    moves.sort(key=lambda move: (move.source, move.target))
-    return TransportPlan(transport.distance, transport.distance_upper, a.size, b.size, tuple(moves))
+    moves.sort(key=lambda move: (-move.mass * move.distance, move.source, move.target))
+    return TransportPlan(transport.distance, transport.distance_upper, tuple(moves))
 
 
 def pairwise_distances(bags: Sequence[Bag], embeddings: Embeddings, metric: str | Ground = EUCLIDEAN) -> Float64Array:

@@ -334,7 +334,7 @@ class Evaluation:
 
     def _exponents(self, protected: Protected) -> Float64Array | None:
         """Of the guarantee between each two attacked texts; None where it says nothing or is too costly to compute."""
-        from publius.distances import pairwise_distances
+        from publius.distances.earth_mover import pairwise_distances
         from publius.distances.ground import is_line
 
         kernel = protected.kernel

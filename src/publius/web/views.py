@@ -226,10 +226,8 @@ def _compare(state: State, asked: Asked) -> dict[str, Any]:
         read, _, own = _read(asked[name], mechanism)
         bags.append(Bag([vectors.word(place) for place in own.tolist()]))
         padding.append(read.padding)
-    moves = []
-    if all(bag.size for bag in bags):
-        plan = transport_plan(bags[0], bags[1], vectors, mechanism.kernel.metric)
-        moves = sorted(plan.moves, key=lambda move: (-move.mass * move.distance, move.source, move.target))
+    both = all(bag.size for bag in bags)
+    moves = transport_plan(bags[0], bags[1], vectors, mechanism.kernel.metric).moves if both else ()
     total = sum(move.mass * move.distance for move in moves) or 1.0
     return {
         "distance": distance, "exponent": bound.exponent, "factor": factor_text(bound.exponent), "delta": bound.delta,
