@@ -9,7 +9,7 @@ import pytest
 from publius.embeddings.embeddings import Embeddings
 from publius.embeddings.import_file import read_vectors
 from publius.errors import DataError, PubliusError
-from publius.files import GZIP_FREE
+from publius.files.reading import GZIP_FREE
 from vector_files import VECTORS, WORDS, binary_rows, glove, header, npy, npz, packed, text_rows
 from vector_files import word2vec_binary as binary
 from vector_files import word2vec_text as text

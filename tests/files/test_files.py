@@ -8,23 +8,19 @@ from pathlib import Path
 import pytest
 
 from publius.errors import DataError, PolicyError, StorageError, UsageError
-from publius.files import (
-    GZIP_FREE,
+from publius.files.progress import Watch, advance, counted, stage
+from publius.files.reading import GZIP_FREE, largest_content, open_binary, read_bytes_limited, value_list
+from publius.files.user_code import object_at, unheard
+from publius.files.writing import (
     check_new_folder,
-    largest_content,
     new_folder,
-    open_binary,
     own_folder,
     place_folder,
     private_folder,
-    read_bytes_limited,
     remove_leftovers,
+    remove_secret,
     write_file,
-)  # fmt: skip
-from publius.files.progress import Watch, advance, counted, stage
-from publius.files.reading import value_list
-from publius.files.user_code import object_at, unheard
-from publius.files.writing import remove_secret
+)
 
 
 def mode(path):

@@ -19,10 +19,10 @@ import numpy as np
 
 from publius.classifiers.classifier import Classifier
 from publius.embeddings.catalogue import NAME, Shelf, owned_store
-from publius.errors import DataError, UsageError
-from publius.files import AnyPath, new_folder, read_bytes_limited, shown, write_file
-from publius.files.reading import file_sha256
+from publius.errors import AnyPath, DataError, UsageError, shown
+from publius.files.reading import file_sha256, read_bytes_limited
 from publius.files.user_code import PYTHON
+from publius.files.writing import new_folder, write_file
 
 if TYPE_CHECKING:
     from publius.classifiers.encoder import Encoder

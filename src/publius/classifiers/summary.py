@@ -17,8 +17,7 @@ from publius.arrays import Float64Array, IndexArray
 from publius.classifiers.clusters import SPACE, Clusters, Space
 from publius.classifiers.features import product, unit
 from publius.classifiers.store import Meta, StoredClassifier, load_classifier
-from publius.errors import UsageError
-from publius.files import AnyPath
+from publius.errors import AnyPath, UsageError
 
 NEARNESS: Final = 9.0
 """Weight of the cosine to a label's place beside the logarithm of its share."""

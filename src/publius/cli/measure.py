@@ -52,7 +52,7 @@ def evaluate(
     from publius.evaluation.records import EPSILONS
     from publius.evaluation.report import headline, write
     from publius.evaluation.verdict import EXIT_CODES
-    from publius.files import check_new_folder
+    from publius.files.writing import check_new_folder
     from publius.releases.register import were_released
 
     if output is not None:

@@ -152,7 +152,7 @@ def _released(
 
     from publius.documents.corpus import open_corpus
     from publius.documents.inspection import look
-    from publius.files import check_new_folder, remove_leftovers
+    from publius.files.writing import check_new_folder, remove_leftovers
     from publius.noise.randomness import RunKey
     from publius.releases.run import check_run, protect_corpus
 

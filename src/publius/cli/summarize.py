@@ -66,7 +66,7 @@ def summarize(
         raise UsageError(f"{'which file? publius summarize FILE' if file is None else '--output'} is missing")
     from publius.documents.corpus import open_corpus
     from publius.documents.inspection import look
-    from publius.files import remove_leftovers
+    from publius.files.writing import remove_leftovers
     from publius.privacy.ledger import Ledger
     from publius.start.steps import beforehand
     from publius.summaries.run import summarize_corpus

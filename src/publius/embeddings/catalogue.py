@@ -17,8 +17,9 @@ from typing import Any, Final, TypeVar, final
 
 import msgspec
 
-from publius.errors import MissingExtraError, PubliusError, StorageError, UsageError
-from publius.files import AnyPath, os_errors, read_bytes_limited, write_file
+from publius.errors import AnyPath, MissingExtraError, PubliusError, StorageError, UsageError, os_errors
+from publius.files.reading import read_bytes_limited
+from publius.files.writing import write_file
 from publius.text.list_rule import glove_data
 
 _Kept = TypeVar("_Kept")

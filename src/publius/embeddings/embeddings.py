@@ -33,8 +33,7 @@ from publius.embeddings.catalogue import (
 )
 from publius.embeddings.import_file import GLOVE, read_vectors
 from publius.embeddings.store import Record, digest, open_store, write_store
-from publius.errors import DataError, StorageError, UsageError
-from publius.files import AnyPath, shown
+from publius.errors import AnyPath, DataError, StorageError, UsageError, shown
 from publius.text.list_rule import PACKAGE, glove_data, glove_words
 from publius.text.tokenizer import PROFILES, profile_named
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from publius.arrays import Float32Array
 from publius.embeddings.admissible import LARGEST_DIMENSION, LONGEST_WORD, UNKNOWN, vector_faults, word_fault
-from publius.errors import DataError, UsageError
-from publius.files import AnyPath, largest_content, open_binary, shown
+from publius.errors import AnyPath, DataError, UsageError, shown
 from publius.files.progress import advance, stage
+from publius.files.reading import largest_content, open_binary
 
 WORD2VEC_BINARY: Final = "word2vec-binary"
 WORD2VEC_TEXT: Final = "word2vec-text"

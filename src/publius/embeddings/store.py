@@ -21,8 +21,9 @@ import numpy as np
 from publius.arrays import Float32Array
 from publius.embeddings.admissible import LARGEST_DIMENSION, UNKNOWN, surely_words, word_fault
 from publius.embeddings.catalogue import NAME, owned_store
-from publius.errors import DataError
-from publius.files import AnyPath, new_folder, os_errors, read_bytes_limited, shown
+from publius.errors import AnyPath, DataError, os_errors, shown
+from publius.files.reading import read_bytes_limited
+from publius.files.writing import new_folder
 
 _VECTORS: Final = "vectors.npy"
 _WORDS: Final = "words.txt"

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from publius.errors import AnyPath
 from publius.evaluation.records import ABOUT, CLEAR, TOLD, Attempt, Results, Setting, Verdict, by_setting, encoded
 from publius.evaluation.verdict import REASONS
-from publius.files import AnyPath, new_folder, write_file
+from publius.files.writing import new_folder, write_file
 from publius.privacy.promise import between, outward, percent
 from publius.statistics import Interval
 

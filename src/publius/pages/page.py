@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from publius.embeddings.catalogue import home
-from publius.files import AnyPath, write_file
+from publius.errors import AnyPath
+from publius.files.writing import write_file
 from publius.pages.shown import at, columns, cut, decades, ticks
 from publius.privacy.promise import between, number, outward, percent, rounded_up
 

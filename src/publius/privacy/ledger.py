@@ -22,8 +22,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final, Literal, Self, final, get_args
 
-from publius.errors import BudgetError, DataError, StorageError, UsageError
-from publius.files import AnyPath, os_errors, shown, storage_error, sync
+from publius.errors import AnyPath, BudgetError, DataError, StorageError, UsageError, os_errors, shown, storage_error
+from publius.files.writing import sync
 from publius.privacy.guarantee import exact_number, upward
 from publius.text.normal_form import author_key
 

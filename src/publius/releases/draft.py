@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, TypeVar, final
 
 import msgspec
 
-from publius.errors import DataError, UsageError
-from publius.files import AnyPath, check_new_folder, os_errors, own_folder, place_folder, shown, sync, write_file
-from publius.files.writing import remove_secret, sync_tree
+from publius.errors import AnyPath, DataError, UsageError, os_errors, shown
+from publius.files.writing import check_new_folder, own_folder, place_folder, remove_secret, sync, sync_tree, write_file
 from publius.noise.randomness import KEY_BYTES, RunKey, entropy
 from publius.releases.manifest import Manifest, decoded, encoded
 from publius.releases.register import MANIFEST, RUNNING, digests, note

@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from publius.errors import DataError, PolicyError
-from publius.files import os_errors, private, read_bytes_limited, shown
-from publius.files.reading import LISTED, file_sha256
+from publius.errors import DataError, PolicyError, os_errors, shown
+from publius.files.reading import LISTED, file_sha256, read_bytes_limited
+from publius.files.writing import private
 from publius.noise.randomness import entropy
 from publius.releases.manifest import Manifest, decoded, encoded
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from publius.errors import DataError
-from publius.files import shown
+from publius.errors import DataError, shown
 from publius.mechanisms.mechanism import check_release
 from publius.noise.randomness import RunKey
 from publius.releases.manifest import Manifest

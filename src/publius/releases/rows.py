@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
 import msgspec
 
 from publius.errors import PolicyError, UsageError
-from publius.files import private, write_file
+from publius.files.writing import private, write_file
 from publius.noise.randomness import RunKey
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import msgspec
 
 from publius import __version__
-from publius.errors import PolicyError, UsageError
-from publius.files import AnyPath
+from publius.errors import AnyPath, PolicyError, UsageError
 from publius.files.pool import mapped
 from publius.files.progress import advance, stage
 from publius.mechanisms.mechanism import check_release

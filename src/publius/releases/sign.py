@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import msgspec
 
-from publius.errors import DataError, PolicyError, UsageError
-from publius.files import AnyPath, read_bytes_limited, shown
+from publius.errors import AnyPath, DataError, PolicyError, UsageError, shown
+from publius.files.reading import read_bytes_limited
 from publius.pages.facts import facts_of
 from publius.pages.page import write_page
 from publius.releases.manifest import LabelManifest, Manifest, SummaryManifest

@@ -21,9 +21,9 @@ from typing import Any
 
 import publius.errors
 from publius.errors import PubliusError, StorageError, UsageError, extra, place_of
-from publius.files import private, write_file
 from publius.files.child import safe_start, searched
 from publius.files.progress import stage
+from publius.files.writing import private, write_file
 
 
 def make_pieces(

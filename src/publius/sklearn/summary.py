@@ -7,8 +7,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from publius.classifiers import summary
-from publius.errors import extra
-from publius.files import AnyPath
+from publius.errors import AnyPath, extra
 from publius.sklearn.inputs import only_texts
 
 with extra("sklearn", "scikit-learn"):

@@ -18,8 +18,9 @@ from publius import __version__
 from publius.classifiers.classifier import OTHER
 from publius.classifiers.store import PARTS
 from publius.errors import AnyPath, DataError, PolicyError, UsageError, how_many, shown
-from publius.files import read_bytes_limited, write_file
 from publius.files.progress import stage
+from publius.files.reading import read_bytes_limited
+from publius.files.writing import write_file
 from publius.noise.randomness import Generator, RunKey
 from publius.pages.facts import command_of, shares_of
 from publius.pages.page import PAGE, READ_ME, write_page
