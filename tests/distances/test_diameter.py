@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from publius.distances.metrics import METRICS, AbstractMetric, metric_named
+from publius.distances.metrics import METRICS, AbstractMetric, ground_metric
 from publius.noise.randomness import seeded_rng
 
 
@@ -21,7 +21,7 @@ class Chebyshev(AbstractMetric):
         return np.abs(a[:, None, :] - b[None]).max(axis=2)
 
 
-@pytest.mark.parametrize("metric", [*map(metric_named, METRICS), Chebyshev()], ids=lambda each: each.name)
+@pytest.mark.parametrize("metric", [*map(ground_metric, METRICS), Chebyshev()], ids=lambda each: each.name)
 def test_no_two_words_are_further_apart_and_some_half_as_far(metric):
     vectors = seeded_rng(1).standard_normal((300, 5)).astype(np.float32)
     largest = metric.pairwise(vectors, vectors).max()

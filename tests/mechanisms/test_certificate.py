@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from publius.distances.ground import CLOSE
-from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
+from publius.distances.metrics import CLOSE, AbstractMetric, Euclidean, Manhattan
 from publius.embeddings.catalogue import computed_place
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from publius.distances.earth_mover import earth_movers_distance, pairwise_distances, transport_plan
-from publius.distances.metrics import AbstractMetric, Manhattan, metric_asked, metric_named
+from publius.distances.metrics import AbstractMetric, Manhattan, ground_metric, metric_asked
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.kernels.exponential import Exponential, TruncatedExponential
 from publius.mechanisms.kernels.laplace import Laplace
@@ -107,7 +107,7 @@ def test_a_command_takes_a_metric_of_ones_own(embeddings, tmp_path, monkeypatch)
     with pytest.raises(UsageError, match="python:own_distance:smallest"):
         metric_asked("python:own_distance:smallest")
     with pytest.raises(UsageError, match="no metric is called"):
-        metric_named(asked.name)
+        ground_metric(asked.name)
 
 
 @pytest.mark.parametrize("metric", [Largest(), largest], ids=["class", "function"])

@@ -18,7 +18,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
 from publius.audit.outputs import BAG
-from publius.distances.metrics import metric_named
+from publius.distances.metrics import ground_metric
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
 from publius.files.reading import read_bytes_limited, value_list
@@ -91,7 +91,7 @@ class Claim:
         """From a TOML file; `DataError` for one that says too little, too much or what cannot be."""
         try:
             said = msgspec.convert(tomllib.loads(read_bytes_limited(path, _LIMIT).decode()), _Stated)
-            metric_named(said.metric)
+            ground_metric(said.metric)
         except (msgspec.ValidationError, UsageError) as error:
             raise DataError(f"the claim {path.name}: {error}") from None
         except ValueError as error:  # of a TOML error the place alone: its text quotes the file
@@ -128,7 +128,7 @@ class Claim:
         if self.epsilon is None or self.vectors is None:
             return np.where(first[:, None] == second, 0.0, float(self.bound or 0.0))
         x, y = (np.asarray(self.vectors[rows], np.float64) for rows in (first, second))
-        return np.where(first[:, None] == second, 0.0, self.epsilon * metric_named(self.metric).pairwise(x, y))
+        return np.where(first[:, None] == second, 0.0, self.epsilon * ground_metric(self.metric).pairwise(x, y))
 
     def claimed(self, x: Input, y: Input) -> float | None:
         """The largest ln ratio that it allows between two inputs; None where it says nothing of them."""

@@ -1,8 +1,7 @@
 """The transport problem itself: costs, supplies and demands in, an optimal flow out.
 
 Masses are whole numbers, so a flow is feasible exactly or not at all; every solver's answer is checked for that.
-The network simplex of POT (extra ``transport``) is several times faster than what scipy offers and is used when
-it is installed; without it equal totals are solved as an assignment and the rest as a general linear program.
+The network simplex of POT (extra ``transport``) is several times faster than what scipy offers.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from publius.errors import DataError, PubliusError
 
 MassArray = NDArray[np.int64]
 
-SMALL = 128
-"""Up to this total mass the assignment of unit masses is the fastest and needs no extra."""
+SMALL = 128  # up to this total mass the assignment of unit masses is the fastest and needs no extra
 _FEW_REPEATS = 1.1  # up to so many units of mass a row, the assignment is faster than the network simplex
 _LARGEST_ASSIGNMENT = 4_000
 _ITERATIONS = 100_000_000
@@ -41,18 +39,24 @@ def optimal_flow(costs: Float64Array, supply: MassArray, demand: MassArray) -> F
     """A flow of least total cost: the linear program of Earth Mover's distance (theory, 1).
 
     ``costs`` has shape (p, q); ``supply`` (p,) and ``demand`` (q,) are positive whole numbers of one total.
-    Raises `DataError` for costs that are negative or not finite, and `PubliusError` when a solver stops before
-    the optimum.
     """
     total = int(supply.sum())
     if total != int(demand.sum()) or not 0 < total < _LARGEST_MASS:
         raise DataError(f"supply {total} and demand {int(demand.sum())} must be equal, positive and below 2^53")
     if not (np.isfinite(costs).all() and (costs >= 0).all()):
         raise DataError("a ground distance is negative or not finite")
-    reduced = _reduced(costs)
+    # Less what every flow pays anyway, row by row and column by column: same optima, fewer pivots.
+    reduced: Float64Array = costs - costs.min(axis=1, keepdims=True)
+    reduced -= reduced.min(axis=0)
     if min(costs.shape) == 1 or not reduced.any():
         return any_flow(supply, demand)
-    return _checked(_solve(reduced, supply, demand, total), supply, demand)
+    flow = _solve(reduced, supply, demand, total)
+    moved = np.zeros_like(supply), np.zeros_like(demand)
+    np.add.at(moved[0], flow.rows, flow.masses)
+    np.add.at(moved[1], flow.columns, flow.masses)
+    if not (np.array_equal(moved[0], supply) and np.array_equal(moved[1], demand) and (flow.masses > 0).all()):
+        raise PubliusError("the transport solver returned a flow that does not move all of the mass")
+    return flow
 
 
 def any_flow(supply: MassArray, demand: MassArray) -> Flow:
@@ -62,13 +66,6 @@ def any_flow(supply: MassArray, demand: MassArray) -> Flow:
     masses = np.diff(ends, prepend=0)
     ends, masses = ends[masses > 0], masses[masses > 0]
     return Flow(np.searchsorted(served, ends), np.searchsorted(received, ends), masses)
-
-
-def _reduced(costs: Float64Array) -> Float64Array:
-    """Costs less what every flow pays anyway, row by row and column by column: same optima, fewer pivots."""
-    reduced: Float64Array = costs - costs.min(axis=1, keepdims=True)
-    reduced -= reduced.min(axis=0)
-    return reduced
 
 
 def _solve(costs: Float64Array, supply: MassArray, demand: MassArray, total: int) -> Flow:
@@ -81,13 +78,13 @@ def _solve(costs: Float64Array, supply: MassArray, demand: MassArray, total: int
         return _assignment(costs, supply, demand) if small else _linear_program(costs, supply, demand)
 
 
-def _network_simplex(costs: Float64Array, supply: MassArray, demand: MassArray, iterations: int = _ITERATIONS) -> Flow:
+def _network_simplex(costs: Float64Array, supply: MassArray, demand: MassArray) -> Flow:
     with warnings.catch_warnings():  # of its import, and of an early stop, of which an error follows below
         warnings.simplefilter("ignore")
         import ot
 
         plan, log = ot.emd(
-            supply.astype(np.float64), demand.astype(np.float64), costs, numItermax=iterations, log=True,
+            supply.astype(np.float64), demand.astype(np.float64), costs, numItermax=_ITERATIONS, log=True,
             center_dual=False, check_marginals=False,
         )  # fmt: skip
     if log["result_code"] != 1:
@@ -124,17 +121,6 @@ def _sparse(plan: Float64Array) -> Flow:
     masses = np.rint(plan).astype(np.int64)
     rows, columns = np.nonzero(masses)
     return Flow(rows, columns, masses[rows, columns])
-
-
-def _checked(flow: Flow, supply: MassArray, demand: MassArray) -> Flow:
-    """``flow``, if it moves exactly the masses that were asked for."""
-    moved = np.zeros_like(supply), np.zeros_like(demand)
-    np.add.at(moved[0], flow.rows, flow.masses)
-    np.add.at(moved[1], flow.columns, flow.masses)
-    same = np.array_equal(moved[0], supply) and np.array_equal(moved[1], demand)
-    if not (same and (flow.masses > 0).all()):
-        raise PubliusError("the transport solver returned a flow that does not move all of the mass")
-    return flow
 
 
 def _stopped(costs: Float64Array, reason: str) -> PubliusError:

@@ -17,8 +17,8 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from publius.arrays import Float32Array
-from publius.embeddings.admissible import LARGEST_DIMENSION, first_word_fault, vector_faults
+from publius.arrays import Float32Array, IndexArray
+from publius.embeddings.admissible import LARGEST_DIMENSION, UNKNOWN, first_word_fault, vector_faults
 from publius.embeddings.catalogue import (
     DEFAULT,
     PACKAGED,
@@ -314,3 +314,14 @@ def central_index(vectors: Float32Array) -> int:
     mean = total / len(vectors)
     squared = np.concatenate([np.square(block - mean).sum(axis=1) for block in blocks])
     return int(squared.argmin())
+
+
+def word_indices(words: Sequence[str], embeddings: Embeddings) -> IndexArray:
+    """Vocabulary indices; the unknown token stands at `Embeddings.unknown_index`. `DataError` for other words."""
+    indices = [embeddings.unknown_index if word == UNKNOWN else embeddings.index(word) for word in words]
+    if missing := sum(index is None for index in indices):
+        raise DataError(
+            f"{missing} of {len(indices)} words are not in the vocabulary {embeddings.name!r}: make the bag with "
+            "Bag.from_text, which replaces, drops or rejects unknown words"
+        )
+    return np.array(indices, np.int64)

@@ -335,7 +335,7 @@ class Evaluation:
     def _exponents(self, protected: Protected) -> Float64Array | None:
         """Of the guarantee between each two attacked texts; None where it says nothing or is too costly to compute."""
         from publius.distances.earth_mover import pairwise_distances
-        from publius.distances.ground import is_line
+        from publius.distances.metrics import is_line
 
         kernel = protected.kernel
         if kernel is None or self.words.unknown == "keep" or kernel.guarantee.evidence == "none":

@@ -9,9 +9,8 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.ground import word_indices
 from publius.distances.metrics import METRICS, AbstractMetric, Distances, ground_metric, is_own
-from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings, word_indices
 from publius.errors import PolicyError, UsageError
 from publius.files.pool import processors
 from publius.files.user_code import keep_unheard, unheard

@@ -14,8 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.ground import word_indices
-from publius.embeddings.embeddings import Embeddings
+from publius.embeddings.embeddings import Embeddings, word_indices
 from publius.errors import PolicyError, UsageError
 from publius.files.user_code import is_foreign, origin
 from publius.mechanisms.kernel import Kernel
@@ -228,7 +227,7 @@ class Lifted(Mechanism):
 
     def _filled_distance(self, a: Encoded, b: Encoded) -> float:
         """Both are filled up with the same draws: a pad is at 0 from a pad, and from a word as far as the farthest drawn."""
-        from publius.distances.problem import Transport
+        from publius.distances.earth_mover import Transport
         from publius.distances.solver import optimal_flow
 
         (left, supply), (right, demand) = self._points(a), self._points(b)

@@ -14,7 +14,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
-from publius.distances.metrics import Euclidean, Manhattan, metric_named
+from publius.distances.metrics import Euclidean, Manhattan, ground_metric
 from publius.errors import UsageError
 from publius.noise.grid import Grid
 from publius.noise.randomness import Generator
@@ -83,7 +83,7 @@ class AbstractNoise(ABC):
 
     def vocabulary_delta(self, vectors: FloatArray) -> float:
         """`truncation_delta` for whichever two rows of ``vectors``, shape (V, n): the delta of a word."""
-        return self.truncation_delta(self.epsilon * metric_named(self.metric_name).diameter_bound(vectors))
+        return self.truncation_delta(self.epsilon * ground_metric(self.metric_name).diameter_bound(vectors))
 
     @abstractmethod
     def _diagonal(self) -> float:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.distances.problem import BagPoints, residual
+from publius.distances.earth_mover import BagPoints, residual
 from publius.errors import DataError, UsageError
 from publius.evaluation.attackers import inside
 from publius.evaluation.attackers.linear import Attacker
@@ -28,11 +28,11 @@ class Transport(Attacker):
 
     def fit(self, texts: Sequence[str], labels: Sequence[str]) -> Self:
         """Keep the texts as points."""
-        from publius.distances.ground import ground_distance
+        from publius.distances.metrics import ground_metric
 
         if self.embeddings is None:
             raise UsageError("the attacker transport needs word vectors: set_params(embeddings=...)")
-        self.ground_ = ground_distance(self.metric)
+        self.ground_ = ground_metric(self.metric)
         found = [self._points(text.split()[: self.cut or None]) for text in texts]
         kept = [place for place, points in enumerate(found) if points.size]
         if not kept:
@@ -71,7 +71,7 @@ class Transport(Attacker):
         return BagPoints(*np.unique(inside(words, self.embeddings), return_counts=True))
 
     def _nearest(self, points: BagPoints, count: int) -> list[tuple[float, int]]:
-        from publius.distances.ground import word_distances
+        from publius.distances.metrics import word_distances
 
         if not points.size:
             return []

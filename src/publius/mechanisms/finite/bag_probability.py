@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from publius.distances.ground import word_indices
+from publius.embeddings.embeddings import word_indices
 from publius.errors import UsageError
 from publius.mechanisms.kernel import Kernel
 from publius.text.bag import UNKNOWN, Bag

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.distances.ground import CLOSE, by_product, widened
-from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
+from publius.distances.metrics import CLOSE, AbstractMetric, Euclidean, Manhattan, by_product, widened
 from publius.errors import PolicyError
 from publius.files.progress import advance
 from publius.mechanisms.threads import in_threads

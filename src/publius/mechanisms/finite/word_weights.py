@@ -11,8 +11,7 @@ from typing import Any, Final, Literal, Self, final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.distances.ground import is_line
-from publius.distances.metrics import AbstractMetric, Euclidean, is_own
+from publius.distances.metrics import AbstractMetric, Euclidean, is_line, is_own
 from publius.embeddings.catalogue import computed
 from publius.embeddings.embeddings import Embeddings
 from publius.mechanisms.finite import certificate
