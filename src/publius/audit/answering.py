@@ -13,12 +13,10 @@ import random
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import IO, Any, Final, final
+from typing import IO, Any, final
 
 from publius.errors import DataError, PubliusError, UsageError, place_of
 from publius.files.user_code import object_at
-
-_CLASSES: Final = (("publius.mechanisms.kernel", "Kernel"), ("publius.mechanisms.mechanism", "Mechanism"))
 
 
 @final
@@ -68,8 +66,6 @@ class _Called:
         return [[output, p] for output, p in found.items()]
 
     def _fork(self, asked: Mapping[str, Any]) -> Any:
-        if not hasattr(os, "fork"):
-            return None
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
@@ -104,12 +100,10 @@ def _plainly(value: Any) -> Any:
 
 def _found(name: str) -> Callable[..., Any]:
     function = object_at(name, working_folder=True)
-    if isinstance(function, type) and any(
-        issubclass(function, getattr(sys.modules.get(module), kind, ())) for module, kind in _CLASSES
-    ):
+    if isinstance(function, type):
         raise UsageError(
-            f"{name} is the class of a mechanism, and a target is a function that draws: try a kernel's laws with "
-            f"--mechanism {name}, or name a function: def draw(text): return publius.release(text, mechanism).bag"
+            f"{name} is a class, and a target is a function that draws: try a kernel's laws with --mechanism {name}, "
+            "or name a function: def draw(text): return publius.release(text, mechanism).bag"
         )
     if not callable(function):
         raise UsageError(f"{name} cannot be called")

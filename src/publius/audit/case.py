@@ -1,7 +1,8 @@
-"""Cases that refute a claim, stored so that anybody can try them again in seconds."""
+"""Cases that refute a claim, stored so that anybody can try them again in seconds, and told in words."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -13,9 +14,8 @@ import msgspec
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.audit.claim import Input, Unit
-from publius.audit.looks import WHOLE, Look, holds, seen
-from publius.audit.outputs import Output
+from publius.audit.claim import Input, Unit, content
+from publius.audit.outputs import LOOKS, REFUSED, WHOLE, Look, Output, holds, is_json, seen
 from publius.audit.target import Row, Target, target_named
 from publius.errors import DataError
 from publius.files.reading import read_bytes_limited
@@ -23,13 +23,14 @@ from publius.noise.randomness import seeded_rng
 from publius.statistics import clopper_pearson
 
 ALPHA: Final = 1e-3
-EVENTS: Final = ALPHA / 2
-"""For the events that are judged, together; `OTHER` for each of the other tests."""
-OTHER: Final = ALPHA / 10
+EVENTS: Final = ALPHA / 2  # for the events that are judged, together
+OTHER: Final = ALPHA / 10  # for each of the other tests
 ROUNDING: Final = 1e-9
 SMALLEST: Final = 5e-324
 _PROCESSES: Final = 5
 _LEAST: Final = 25.0
+_LONGEST: Final = 90
+_IMPOSSIBLE: Final = 700.0
 
 KINDS: Final = {
     "ratio": "an event is more probable than claimed",
@@ -43,39 +44,23 @@ KINDS: Final = {
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """A refutation of a claim: inputs and an event, with all that it takes to try them again.
+    """A refutation of a claim: inputs and an event, with all that it takes to try them again."""
 
-    Attributes:
-        kind: one of `KINDS`.
-        target: as it was named.
-        unit: of the claim.
-        inputs: two, the event being the more probable from the first; of "carry" a third, whose output is seen; of
-            "stated" all that were drawn.
-        look: what of an output the event is about.
-        event: what it shows.
-        claimed: on the ln of the ratio; None where the claim says nothing of these inputs.
-        delta: of the claim.
-        lower_bound: on the ln of the ratio; 0 where the fault is another.
-        confidence: that the refutation is no accident of the draws.
-        draws: of each input.
-        seed: of the draws' seeds, for a target that takes one.
-        why: these inputs were tried.
-
-    """
-
-    kind: str
-    target: str
+    kind: str  # of `KINDS`
+    target: str  # as it was named
     unit: Unit
-    inputs: tuple[Input, ...]
-    look: Look = WHOLE
+    inputs: tuple[
+        Input, ...
+    ]  # two, the event likelier from the first; "carry": and one, drawn after; "stated": all drawn
+    look: Look = WHOLE  # what of an output the event is about
     event: tuple[Output, ...] = ()
-    claimed: float | None = None
+    claimed: float | None = None  # on the ln of the ratio; None where the claim says nothing of these inputs
     delta: float
-    lower_bound: float = 0.0
-    confidence: float = 1 - ALPHA
-    draws: int
-    seed: int
-    why: str = ""
+    lower_bound: float = 0.0  # on the ln of the ratio; 0 where the fault is another
+    confidence: float = 1 - ALPHA  # that the refutation is no accident of the draws
+    draws: int  # of each input
+    seed: int  # of the draws' seeds, for a target that takes one
+    why: str = ""  # these inputs were tried
 
     def __post_init__(self) -> None:
         """`ValueError` for what no audit has stored, which reading a file makes a `msgspec.ValidationError`."""
@@ -102,28 +87,16 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A verdict, what it rests on, and the case where it is "refuted".
+    """A verdict, what it rests on, and the case where it is "refuted"."""
 
-    Attributes:
-        verdict: "exact", "not-refuted" or "refuted".
-        confidence: at which the claim was tried; 1 where nothing was left to chance.
-        lower_bound: on the ln of the ratio: a claim of less would have been refuted.
-        claimed: of the same inputs.
-        draws: that were made.
-        case: what refutes it.
-        refused: inputs of the claim's own words that gave no output in any draw.
-        scope: the inputs that "exact" is about; empty for another verdict.
-
-    """
-
-    verdict: str
-    confidence: float
-    lower_bound: float
-    claimed: float | None
+    verdict: str  # "exact", "not-refuted" or "refuted"
+    confidence: float  # at which the claim was tried; 1 where nothing was left to chance
+    lower_bound: float  # on the ln of the ratio: a claim of less would have been refuted
+    claimed: float | None  # of the same inputs
     draws: int
     case: Case | None = None
-    refused: int = 0
-    scope: str = ""
+    refused: int = 0  # inputs of the claim's own words that gave no output in any draw
+    scope: str = ""  # the inputs that "exact" is about
 
 
 def replay(case: Case, name: str) -> Finding:
@@ -140,8 +113,10 @@ def replay(case: Case, name: str) -> Finding:
             lower = lower_bound(case.look, case.event, x, y, ALPHA, case.delta)
             refuted = lower > claimed
         elif case.kind == "exact":
-            lower, draws = _exact(case, target), 0
-            refuted = lower > claimed + ROUNDING
+            rows = [_stated(target, each) for each in case.inputs]
+            p, q = (sum(row.get(output, 0.0) for output in case.event) for row in rows)
+            lower = max(0.0, math.log(p - case.delta) - math.log(max(q, SMALLEST))) if p > case.delta else 0.0
+            refuted, draws = lower > claimed + ROUNDING, 0
         elif case.kind == "unknown":
             refuted = any(holds(each, str(case.event[0])) for each in _taken(case, target, 0))
         elif case.kind == "stated":
@@ -170,12 +145,6 @@ def _stated(target: Target, given: Input) -> Row:
     return row
 
 
-def _exact(case: Case, target: Target) -> float:
-    rows = [_stated(target, each) for each in case.inputs]
-    p, q = (sum(row.get(output, 0.0) for output in case.event) for row in rows)
-    return max(0.0, math.log(p - case.delta) - math.log(max(q, SMALLEST))) if p > case.delta else 0.0
-
-
 def lower_bound(
     look: Look, event: tuple[Output, ...], x: Iterable[Output], y: Iterable[Output], alpha: float, delta: float
 ) -> float:
@@ -190,11 +159,10 @@ def lower_bound(
 
 def counted(shown: Callable[[Output], Output], outputs: Iterable[Output]) -> Counter[Output]:
     """How often each value is ``shown`` of outputs."""
-    found: dict[Output, int] = {}
-    for output, count in (outputs if isinstance(outputs, Counter) else Counter(outputs)).items():
-        value = shown(output)
-        found[value] = found.get(value, 0) + count
-    return Counter(found)
+    found = Counter[Output]()
+    for output, count in Counter(outputs).items():
+        found[shown(output)] += count
+    return found
 
 
 def log_p_stated(drawn: Mapping[Input, tuple[Row, list[Output]]]) -> float:
@@ -258,3 +226,54 @@ def forks_repeat(case: Case, target: Target) -> bool:
     """Whether two processes that are forked from one draw the same; False where that cannot be tried."""
     found = target.forked(case.inputs[0], case.draws, case.seed)
     return len(found) == 2 and bool(found[0]) and found[0] == found[1]
+
+
+# In words -------------------------------------------------------------------------------------------------
+
+
+def counterexample(case: Case) -> tuple[str, str]:
+    """What was put in and what was seen, in two lines for people."""
+    shown = [_cut(json.dumps(content(each, case.unit), ensure_ascii=False)) for each in case.inputs]
+    if case.kind not in ("ratio", "exact", "carry"):
+        times = f"{len(shown):,} inputs" if len(shown) > 2 else f"the input {shown[0]}"
+        event = f"{_event(case)}: " if case.event else ""
+        return f"{times}, {case.draws:,} times", f"{event}{KINDS[case.kind]}"
+    after = f", each followed by {shown[2]}" if case.kind == "carry" else ""
+    claimed = f"claimed: no output is more than {_times(case.claimed or 0.0)} as probable"
+    told = "possible for the first and impossible for the second"
+    if case.lower_bound <= _IMPOSSIBLE:
+        told = f"at least {_times(case.lower_bound)} as probable for the first (ln {case.lower_bound:.3g})"
+    return f"the inputs {shown[0]} and {shown[1]}{after}; {claimed}", f"{_event(case)} is {told}"
+
+
+def _event(case: Case) -> str:
+    """What of an output was looked at, and what it was."""
+    kind, *facts = case.look
+    if kind == "holds":
+        held = "holds" if case.event == ("True",) else "does not hold"
+        return f"an output that {held} {json.dumps(facts[0], ensure_ascii=False)}"
+    values = [_range(case.look, each) if kind == "number" else _shown(each) for each in case.event]
+    return f"{LOOKS[kind][1].format(*facts)} {_cut(' or '.join(values))}"
+
+
+def _range(look: Look, value: Output) -> str:
+    if not str(value).isdigit():
+        return f"of {value}"  # infinite, or there is none
+    edges, place = [-math.inf, *look[2], math.inf], int(str(value))
+    return f"{edges[place]:g} to {edges[place + 1]:g}"
+
+
+def _shown(value: Output) -> str:
+    if value == REFUSED:
+        return "a refusal"
+    if isinstance(value, str) and is_json(value):
+        return value
+    return json.dumps(value if isinstance(value, str) else " ".join(value), ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _times(exponent: float) -> str:
+    return f"{math.exp(exponent):,.3g} times" if exponent <= 12 else f"e^{exponent:.3g} times"

@@ -19,10 +19,10 @@ from publius.errors import PubliusError
 from publius.noise.randomness import KEY_BYTES, RunKey, entropy, seeded_rng, system_rng
 from publius.text.bag import Bag
 
+# The first eight bytes under seed 0 of the generator and of the bits of documents; a test compares them with other
+# implementations of ChaCha20 and of SHAKE-256.
 KEYSTREAM: Final = "56efb2226e58591a"
-"""The first eight bytes under seed 0; a test compares the generator with another implementation of ChaCha20."""
 BITS: Final = "3543044fb389f878"
-"""The same of the bits of documents; a test compares these with another implementation of SHAKE-256."""
 _SURE: Final = 6.5  # standard deviations: a false alarm in some 10^10 runs
 
 
@@ -68,9 +68,8 @@ def _generator() -> str:
 def _nearest_word() -> str:
     rng = seeded_rng(1)
     words = rng.standard_normal((5000, 50)).astype(np.float32)
-    points = words[rng.integers(0, 5000, 64)] + np.repeat([0.01, 1.0, 100.0, 1e4], 16)[:, None] * rng.standard_normal(
-        (64, 50)
-    )
+    noise = np.repeat([0.01, 1.0, 100.0, 1e4], 16)[:, None] * rng.standard_normal((64, 50))
+    points = words[rng.integers(0, 5000, 64)] + noise
     exact = words.astype(np.float64)
     plainly = [int(np.square(exact - point).sum(axis=1).argmin()) for point in points]
     wrong = int((NearestWords(words).nearest(points) != plainly).sum())

@@ -21,24 +21,19 @@ from publius.audit.outputs import BAG
 from publius.distances.metrics import ground_metric
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
-from publius.files.reading import read_bytes_limited, value_list
+from publius.files.reading import read_bytes_limited
 from publius.settings import EUCLIDEAN
 
 Unit = Literal["word", "sequence", "bag", "document"]
 WORD: Final = "word"
 SEQUENCE: Final = "sequence"
 DOCUMENT: Final = "document"
-SIZES: Final[dict[Unit, int]] = {WORD: 1, SEQUENCE: 2, BAG: 2, DOCUMENT: 5}
-"""Units, and how many words an input has where the claim says nothing."""
-
 SAID: Final[dict[Unit, str]] = {
     WORD: "a word", SEQUENCE: "a list of words", BAG: "a list of words", DOCUMENT: "a text",
 }  # fmt: skip
-"""What a target gets, by the unit."""
+Input = tuple[str, ...]  # words, or one text
 
-Input = tuple[str, ...]
-"""Words, or one text."""
-
+_SIZES: Final[dict[Unit, int]] = {WORD: 1, SEQUENCE: 2, BAG: 2, DOCUMENT: 5}
 _LIMIT: Final = 64 << 20
 _MOST_INPUTS: Final = 500
 _MOST_MATCHED: Final = 120
@@ -46,14 +41,14 @@ _Exponent = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
 
 
 class _Stated(msgspec.Struct, forbid_unknown_fields=True):
-    """What the file of a claim may say; see `Claim`. ``vectors`` are numbers or stored ones, words a list or a file."""
+    """What the file of a claim may say; see `Claim`. ``vectors`` are numbers or stored ones."""
 
     unit: Unit = WORD
     metric: str = EUCLIDEAN
     epsilon: _Exponent | None = None
     bound: _Exponent | None = None
     delta: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.0
-    vocabulary: str | list[str] | None = None
+    vocabulary: list[str] | None = None
     vectors: str | list[list[float]] | None = None
     size: Annotated[int, msgspec.Meta(ge=1)] | None = None
     forked: bool = False
@@ -62,29 +57,17 @@ class _Stated(msgspec.Struct, forbid_unknown_fields=True):
 @final
 @dataclass(frozen=True)
 class Claim:
-    """A mechanism's claim: ln of the ratio is at most ``epsilon`` times d, or at most ``bound``.
-
-    Attributes:
-        unit: what it protects at a time: a word, a sequence or a bag of ``size`` words, or a text (a document).
-        vocabulary: the public words that inputs are made of.
-        vectors: of the words, shape (V, n); None where ``bound`` holds whatever the distance.
-        metric: name of d between words. Sequences are as far apart as their words, place by place; bags, and texts as
-            their bags, as their best matching.
-        epsilon, bound: one of them; ``bound`` is of any two inputs.
-        delta: how much of the probability the exponent need not hold for.
-        forked: whether it is claimed to be safe in processes that are forked after it was used.
-
-    """
+    """A mechanism's claim: ln of the ratio is at most ``epsilon`` times d, or at most ``bound``."""
 
     unit: Unit
-    size: int
-    vocabulary: tuple[str, ...]
-    vectors: FloatArray | None
-    metric: str
+    size: int  # how many words a sequence, a bag or a text has
+    vocabulary: tuple[str, ...]  # the public words that inputs are made of
+    vectors: FloatArray | None  # of the words, shape (V, n); None where ``bound`` holds whatever the distance
+    metric: str  # d between words; sequences add it place by place; bags, and texts as their bags, by the best matching
     epsilon: float | None
-    bound: float | None
+    bound: float | None  # of any two inputs; this or ``epsilon``
     delta: float
-    forked: bool = False
+    forked: bool  # whether it is claimed to be safe in processes that are forked after it was used
 
     @classmethod
     def read(cls, path: Path) -> Claim:
@@ -97,13 +80,10 @@ class Claim:
         except ValueError as error:  # of a TOML error the place alone: its text quotes the file
             at = re.search(r"\(at [^)]*\)", str(error))
             raise DataError(f"the claim {path.name} is not TOML in UTF-8{f' {at[0]}' if at else ''}") from None
-        words, vectors = _world(said, path.parent)
-        size, epsilon, bound = said.size or SIZES[said.unit], said.epsilon, said.bound
+        words, vectors = _world(said)
+        size, epsilon, bound = said.size or _SIZES[said.unit], said.epsilon, said.bound
         for wrong, must in (
-            (
-                (epsilon is None) == (bound is None),
-                "one of epsilon (per unit of the metric) and bound (for any inputs)",
-            ),
+            ((epsilon is None) == (bound is None), "one of epsilon (per unit of the metric) and bound (of any inputs)"),
             (said.unit == WORD and size != 1, "as size 1 for words"),
             (vectors is None and epsilon is not None, "vectors for an epsilon: a list of them, or a stored name"),
             (len(words) < 2 or len({*words}) != len(words), "as vocabulary two words or more, each once"),
@@ -156,13 +136,9 @@ class Claim:
         return found
 
     def every_input(self) -> list[Input] | None:
-        """All inputs where they are few enough to look at each pair; of texts those of up to ``size`` words, in one order."""
-        found: Iterable[Sequence[str]] = itertools.product(self.vocabulary, repeat=self.size)
-        if self.unit == DOCUMENT:
-            sizes = range(self.size + 1) if self.bound is not None else (self.size,)
-            found = (each for size in sizes for each in itertools.combinations_with_replacement(self.vocabulary, size))
-        most = _MOST_INPUTS if self.unit == WORD else _MOST_MATCHED
-        inputs = [self.input_of(words) for words in itertools.islice(found, most + 1)]
+        """All inputs where they are few enough to look at each pair; of texts there is no list."""
+        most = 0 if self.unit == DOCUMENT else _MOST_INPUTS if self.unit == WORD else _MOST_MATCHED
+        inputs = [*itertools.islice(itertools.product(self.vocabulary, repeat=self.size), most + 1)]
         return inputs if len(inputs) <= most else None
 
     def _places(self, given: Input) -> list[int] | None:
@@ -184,11 +160,9 @@ def input_from(value: Any, unit: str) -> Input:
     return tuple(words)
 
 
-def _world(said: _Stated, folder: Path) -> tuple[tuple[str, ...], FloatArray | None]:
+def _world(said: _Stated) -> tuple[tuple[str, ...], FloatArray | None]:
     """The words and their vectors; those of stored vectors where no words are listed."""
     words = said.vocabulary
-    if isinstance(words, str):
-        words = value_list(f"@{folder / words}", "the vocabulary")
     if isinstance(said.vectors, str):
         stored = Embeddings.load(said.vectors)
         places = [stored.index(word) for word in (words if words is not None else stored.vocabulary)]
@@ -197,7 +171,7 @@ def _world(said: _Stated, folder: Path) -> tuple[tuple[str, ...], FloatArray | N
             raise DataError(f"{len(places) - len(known)} words of the claim have no vector in {said.vectors!r}")
         return tuple(stored.vocabulary[place] for place in known), stored.vectors[known]
     if words is None:
-        raise DataError('the claim needs vocabulary = ["north", "east"], or a file with one word a line')
+        raise DataError('the claim needs vocabulary = ["north", "east"]')
     if said.vectors is None:
         return tuple(words), None
     vectors = np.array(said.vectors) if len({*map(len, said.vectors)}) == 1 else np.empty(0)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import eq
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -33,39 +33,27 @@ from publius.audit.case import (
     lower_bound,
     repeats,
 )
-from publius.audit.claim import DOCUMENT, SAID, Claim, Input
-from publius.audit.looks import Look, holds, looks, seen
-from publius.audit.outputs import Output
+from publius.audit.claim import SAID, Claim, Input
+from publius.audit.outputs import Look, Output, holds, looks, seen
 from publius.audit.pairs import Pair, pairs, unknown_inputs
 from publius.audit.target import Row, Target
 from publius.errors import DataError
 from publius.noise.randomness import Generator, seeded_rng
+from publius.statistics import clopper_pearson
 
 _KEPT: Final = 6
 _ACROSS: Final = 40
 _SEEN: Final = 8
 _JUDGED: Final = 2
 _LEVEL: Final = EVENTS / (_JUDGED + 1)
-_SURE: Final = 4.0
+_SURE: Final = 4.0  # standard errors
 _MOST_EVENTS: Final = 256
 _FEW: Final = 64
-_FEWEST_CHECKED: Final = 32
 _UNKNOWN_DRAWS: Final = 20
 _REPEATED: Final = 64
-_COMPARED: Final = 32
-_MOST_CARRIED: Final = 300
-_EACH_PAIR: Final = 8000
-_FEWEST_PAIRS: Final = 6
 _Score = Callable[[Float64Array, Float64Array], Float64Array]
 _Drawn = dict[Input, Counter[Output]]
 _SAYS_NOTHING: Final = "the claim says nothing of any two of these inputs: there is nothing to judge"
-
-
-class _Chosen(NamedTuple):
-    score: float
-    pair: Pair
-    look: Look
-    event: tuple[Output, ...]
 
 
 def judge(target: Target, claim: Claim, draws: int, seed: int) -> Finding:
@@ -79,8 +67,7 @@ class _Trial:
         self.rng, self.drawn = seeded_rng(seed), 0
         self.refused = set[Input]()
         self.starts = target.inputs is None
-        wanted = max(_FEWEST_PAIRS, draws // _EACH_PAIR)
-        self.pairs = pairs(claim, wanted, seeded_rng(seed), target.inputs)
+        self.pairs = pairs(claim, max(_KEPT, draws // 8000), seeded_rng(seed), target.inputs)
 
     def verdict(self) -> Finding:
         unknown = self._unknown() if self.starts else None
@@ -115,10 +102,6 @@ class _Trial:
         self.drawn += len(found)
         return found
 
-    def _answering(self) -> list[Pair]:
-        """The pairs of which no input was refused so far."""
-        return [each for each in self.pairs if not {each.x, each.y} & self.refused]
-
     # What needs no counting
 
     def _unknown(self) -> Case | None:
@@ -131,10 +114,10 @@ class _Trial:
 
     def _determined(self) -> bool:
         """Whether the seed alone decides an output, also after one for another input: it keeps no state of its own."""
-        pair = next(iter(self._answering()), None)
+        pair = next((each for each in self.pairs if not {each.x, each.y} & self.refused), None)
         if not self.starts or pair is None:
             return True
-        drawn = [self.target.draws(each, _COMPARED, seeded_rng(self.seed)) for each in (pair.x, pair.y, pair.x)]
+        drawn = [self.target.draws(each, 32, seeded_rng(self.seed)) for each in (pair.x, pair.y, pair.x)]
         return drawn[0] == drawn[2] and len({*(drawn[0] or ())}) > 1
 
     def _state(self) -> Case | None:
@@ -144,7 +127,8 @@ class _Trial:
         if given is None or not outputs:
             return None
         agree, trials = sum(map(eq, outputs[::2], outputs[1::2])), len(outputs) // 2
-        if agree < trials and _log_agreement(agree, trials) > math.log(OTHER / 2):
+        alike = clopper_pearson(agree, trials, OTHER).high
+        if agree < trials and _REPEATED * math.log(alike) > math.log(OTHER / 2):
             return None  # independent draws would agree too, as the output hardly varies
         case = self._case("state", (given, given), _REPEATED, "one input twice", confidence=1 - OTHER)
         if repeats(case, self.target):
@@ -154,12 +138,12 @@ class _Trial:
 
     def _carry(self) -> Case | None:
         """Whether an output tells more of the input before than is claimed."""
-        tried = [each for each in self._answering() if each.claimed > 0]
+        tried = [each for each in self.pairs if each.claimed > 0 and not {each.x, each.y} & self.refused]
         if not tried:
             return None
         pair = min(tried, key=lambda each: each.claimed)
         then = next((each.x for each in tried if each.x not in (pair.x, pair.y)), pair.y)
-        count, delta = min(_MOST_CARRIED, max(50, self.budget // 80)), self.claim.delta
+        count, delta = min(300, max(50, self.budget // 80)), self.claim.delta
         chooses, judges = (
             {each: Counter(self.target.after(each, then, count, self.rng) or ()) for each in (pair.x, pair.y)}
             for _ in range(2)
@@ -180,17 +164,11 @@ class _Trial:
     # Exactly
 
     def _exactly(self) -> Finding | None:
-        """All pairs of inputs by what the target states; None where they are too many or it does not state all.
-
-        Of texts there is no list of all: the odd ones are asked too, and all is tried by draws as well.
-        """
+        """All pairs of inputs by what the target states; None where they are too many or it does not state all."""
         every = self.claim.every_input() if self.starts else None
         if every is None or len(every) < 2 or not (self.target.stated(every[0]) or self.target.stated(every[-1])):
             return None
-        listed = self.claim.unit != DOCUMENT
-        odd = [] if listed else [each for pair in self.pairs for each in (pair.x, pair.y)]
-        rows = {each: self.target.stated(each) for each in dict.fromkeys([*every, *odd])}
-        self.rows: dict[Input, Row] = {each: row for each, row in rows.items() if row}
+        self.rows: dict[Input, Row] = {each: row for each in every if (row := self.target.stated(each))}
         known = [*self.rows]
         outputs = list(dict.fromkeys(output for row in self.rows.values() for output in row))
         table = np.array([[row.get(output, 0.0) for output in outputs] for row in self.rows.values()])
@@ -207,20 +185,16 @@ class _Trial:
                 "exact", (known[x], known[y]), 1, "all pairs", event=event, confidence=1.0, claimed=float(claims[x, y]),
                 lower_bound=float(bounds[x, y]),
             ))  # fmt: skip
-        if not {*every} <= {*known}:
+        if len(known) < len(every):
             return None
-        if not listed:
-            drawn = self._by_draws()
-            if drawn.case is not None or not {*odd} <= {*known} | self.refused:
-                return drawn
         tight = np.divide(bounds, claims, out=np.zeros_like(claims), where=(claims > 0) & np.isfinite(claims))
         x, y = np.unravel_index(int(tight.argmax()), tight.shape)
-        scope = f"{'all' if listed else 'the'} {len(known):,} {'inputs of the claim' if listed else 'that were tried'}"
+        scope = f"all {len(known):,} inputs of the claim"
         return Finding("exact", 1.0, float(bounds[x, y]), float(claims[x, y]), 0, scope=scope)
 
     def _statement(self) -> Case | None:
         """Inputs whose draws are not what the target states of them: each is tried, and all together."""
-        count = max(_FEWEST_CHECKED, self.budget // (2 * len(self.rows)))
+        count = max(32, self.budget // (2 * len(self.rows)))
         drawn = {given: (row, self._draw(given, count)) for given, row in self.rows.items()}
         drawn = {given: (row, outputs) for given, (row, outputs) in drawn.items() if outputs}
         for inputs in [*((each,) for each in drawn), tuple(drawn)] if drawn else ():
@@ -245,18 +219,18 @@ class _Trial:
         if not answered:
             raise DataError(self._nothing_tried(drawn))
         every = [*answered, *self._across(drawn, answered)]
-        kept = [each.pair for each in self._chosen(drawn, every)[:_KEPT]]
+        kept = self._chosen(drawn, every)[:_KEPT]
         self._add(drawn, kept, self.budget // 4)
         chosen = self._chosen(drawn, _answered(drawn, kept))[:_JUDGED]
-        self._add(fresh, [each.pair for each in chosen], self.budget // 2)
-        judged = [self._judged(fresh, each) for each in chosen if _answered(fresh, [each.pair])]
+        self._add(fresh, chosen, self.budget // 2)
+        judged = [self._judged(fresh, each) for each in _answered(fresh, chosen)]
         if not judged:
             raise DataError("the target refused every input that it had taken before")
         if not any(_excess(each) > 0 for each in judged) and (far := self._chosen(drawn, every, far=True)):
-            pair = far[0].pair
+            pair = far[0]
             wanted = [each for each in (pair.x, pair.y) if self.target.half is None or each not in fresh]
             self._add(fresh, [pair._replace(x=each, y=each) for each in wanted], self.budget // 4)
-            judged += [self._judged(fresh, far[0])] if _answered(fresh, [pair]) else []
+            judged += [self._judged(fresh, each) for each in _answered(fresh, [pair])]
         worst = max(judged, key=_excess)
         if _excess(worst) > 0:
             return self._refuted(worst)
@@ -291,24 +265,23 @@ class _Trial:
             f"{SAID[self.claim.unit]}"
         )
 
-    def _chosen(self, drawn: _Drawn, tried: Iterable[Pair], far: bool = False) -> list[_Chosen]:
+    def _chosen(self, drawn: _Drawn, tried: Iterable[Pair], far: bool = False) -> list[Pair]:
         """Pairs with their events, the best first: those that refute, or that reach ``far`` of what is claimed."""
-        found: list[_Chosen] = []
+        found: list[tuple[float, Pair]] = []
         for pair in tried:
             if far and not 0 < pair.claimed < math.inf:
                 continue
             score = _surely if far else _above(pair.claimed)
             best, look, event = _best(drawn[pair.x], drawn[pair.y], self.claim.delta, score, self.rng)
-            found.append(_Chosen(best / pair.claimed if far else best, pair, look, event))
-        return sorted(found, key=lambda each: -each.score)
+            found.append((best / pair.claimed if far else best, pair._replace(look=look, event=event)))
+        return [pair for _, pair in sorted(found, key=lambda each: -each[0])]
 
-    def _judged(self, fresh: _Drawn, chosen: _Chosen) -> Case:
+    def _judged(self, fresh: _Drawn, pair: Pair) -> Case:
         """The case that an event makes on draws that had no part in choosing it."""
-        _, pair, look, event = chosen
         x, y = fresh[pair.x], fresh[pair.y]
         return self._case(
-            "ratio", (pair.x, pair.y), min(x.total(), y.total()), pair.why, look=look, event=event, claimed=pair.claimed,
-            lower_bound=lower_bound(look, event, x, y, _LEVEL, self.claim.delta),
+            "ratio", (pair.x, pair.y), min(x.total(), y.total()), pair.why, look=pair.look, event=pair.event,
+            claimed=pair.claimed, lower_bound=lower_bound(pair.look, pair.event, x, y, _LEVEL, self.claim.delta),
         )  # fmt: skip
 
     def _add(self, drawn: _Drawn, tried: Iterable[Pair], draws: int) -> None:
@@ -412,11 +385,3 @@ def _exact_bounds(row: Float64Array, table: Float64Array, delta: float) -> tuple
     end = int(values[0].argmax())
     event = order[0, : end + 1] if delta > 0 else order[0, [end]]
     return np.maximum(values.max(axis=1), 0.0), event.tolist()
-
-
-def _log_agreement(agree: int, trials: int) -> float:
-    """Upper bound on ln P(two processes draw the same `_REPEATED` outputs), if all draws are independent."""
-    from scipy.special import betaincinv
-
-    upper = float(betaincinv(agree + 1, trials - agree, 1 - OTHER / 2)) if agree < trials else 1.0
-    return _REPEATED * math.log(upper)

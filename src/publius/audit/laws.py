@@ -10,9 +10,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -24,8 +22,7 @@ from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.privacy.guarantee import Guarantee
 
-SAMPLES: Final = 20_000
-"""Draws of each input word of a toy vocabulary."""
+SAMPLES: Final = 20_000  # draws of each input word
 _FALSE_ALARM: Final = 1e-6
 _LAYOUT_SEED: Final = 20190411
 _BLOCK: Final = 2**17
@@ -33,44 +30,34 @@ _WORDS: Final = 300
 _LARGEST_DELTA: Final = 1e-9
 _ROUNDING: Final = 1e-9
 _RARE: Final = math.log(1e-9)
-_BAD: Final = (0.0, -1.0, math.nan, math.inf, True, "1")
-"""What is no strength."""
+_BAD: Final = (0.0, -1.0, math.nan, math.inf, True, "1")  # what is no epsilon
 
 Maker = Callable[[Embeddings, float], Kernel]
 
 
-class World(NamedTuple):
-    """A public vocabulary, what messages call it, and an epsilon per unit of distance."""
-
-    name: str
-    embeddings: Embeddings
-    epsilon: float
-
-
 def small_embeddings(vectors: Float64Array, name: str) -> Embeddings:
     """A vocabulary w0, w1, ... with these vectors."""
-    return Embeddings.from_arrays(
-        [f"w{index}" for index in range(len(vectors))], vectors, name=name, tokenizer="word2vec"
-    )
+    words = [f"w{index}" for index in range(len(vectors))]
+    return Embeddings.from_arrays(words, vectors, name=name, tokenizer="word2vec")
 
 
-def worlds() -> Iterator[World]:
-    """Eight vocabularies of 2 to 12 words in 1, 2 and 6 dimensions, scattered or in two clusters; always the same.
+def worlds() -> Iterator[tuple[Embeddings, float]]:
+    """Eight vocabularies of 2 to 12 words in 1, 2 and 6 dimensions, scattered or in two clusters, each with an epsilon.
 
     On the line of four the bound is reached: the cell of an outer word lies beyond both inner ones, so there the loss is
     epsilon*d exactly.
     """
     gap, exponent = 2.0**-6, 2.5
     for name, line in (("pair", [0.0, exponent]), ("sharp", [-gap, 0.0, exponent, exponent + gap])):
-        yield World(f"{name}-1d", small_embeddings(np.array(line)[:, None], name), 1.0)
+        yield small_embeddings(np.array(line)[:, None], f"{name}-1d"), 1.0
     for index in range(6):
         rng, dimension, clustered = seeded_rng(_LAYOUT_SEED + index), (1, 2, 6)[index % 3], index >= 3
         size = int(rng.integers(8, 13))
         epsilon = float(np.round(np.exp(rng.uniform(np.log(0.4), np.log(6.0))), 3))
         centers = 2 * rng.standard_normal((2, dimension)) if clustered else np.zeros((2, dimension))
         vectors = centers[np.arange(size) % 2] + (0.1 if clustered else 1.0) * rng.standard_normal((size, dimension))
-        layout = "clustered" if clustered else "scattered"
-        yield World(f"{layout}-{dimension}d-{size}w-eps{epsilon:g}", small_embeddings(vectors, layout), epsilon)
+        name = f"{'clustered' if clustered else 'scattered'}-{dimension}d-{size}w-eps{epsilon:g}"
+        yield small_embeddings(vectors, name), epsilon
 
 
 def word_counts(mechanism: Kernel, inputs: IndexArray, each: int, key: RunKey) -> Float64Array:
@@ -106,28 +93,23 @@ def excess(counts: Float64Array, bounds: Float64Array) -> float:
 
 
 @final
-@dataclass(frozen=True)
-class ToyInstance:
-    """A mechanism made on a vocabulary, with words and noise to try; ``samples`` are draws of each input word."""
+class Toy:
+    """A mechanism made on a small vocabulary, with words and noise to try; raises what making it raises."""
 
-    make: Maker
-    world: World
-    mechanism: Kernel
-    samples: int
-    key: RunKey
-
-    @cached_property
-    def words(self) -> IndexArray:
-        """Input words, shape (300,)."""
-        return self.key.rng("laws/words").integers(0, self.world.embeddings.size, _WORDS)
+    def __init__(
+        self, make: Maker, embeddings: Embeddings, epsilon: float, samples: int = SAMPLES, seed: int = 1
+    ) -> None:
+        self.make, self.embeddings, self.epsilon, self.samples = make, embeddings, epsilon, samples
+        self.mechanism, self.key = make(embeddings, epsilon), RunKey.seeded(seed)
+        self.words = self.key.rng("laws/words").integers(0, embeddings.size, _WORDS)
 
     def noise(self, name: str = "laws/noise", count: int = _WORDS) -> Float64Array:
         """Noise for ``count`` words: the same for the same ``name``."""
         return self.mechanism.noise(count, self.key.rng(name))
 
 
-def _guarantee(case: ToyInstance) -> str | None:
-    mechanism = case.mechanism
+def _guarantee(toy: Toy) -> str | None:
+    mechanism = toy.mechanism
     promised: Any = mechanism.guarantee
     if not isinstance(promised, Guarantee):
         return f"guarantee is a {type(promised).__name__}, not a publius.Guarantee"
@@ -139,41 +121,41 @@ def _guarantee(case: ToyInstance) -> str | None:
         return f"it is stated in {promised.metric!r}, and the mechanism's metric is {mechanism.metric.name!r}"
     if promised.size is not None or promised.epsilon != mechanism.epsilon:
         return "it must be that of a single word, with the mechanism's epsilon"
-    if not promised.epsilon <= case.world.epsilon:
-        return f"epsilon is {promised.epsilon!r}, more than the {case.world.epsilon!r} asked for"
+    if not promised.epsilon <= toy.epsilon:
+        return f"epsilon is {promised.epsilon!r}, more than the {toy.epsilon!r} asked for"
     return None if 0 <= promised.delta <= _LARGEST_DELTA else f"delta is {promised.delta!r}, over {_LARGEST_DELTA:g}"
 
 
-def _noise(case: ToyInstance) -> str | None:
-    first = case.noise()
+def _noise(toy: Toy) -> str | None:
+    first = toy.noise()
     if not isinstance(first, np.ndarray) or first.ndim != 2 or len(first) != _WORDS:
         return f"noise must have one row a word, shape ({_WORDS}, k), not {np.shape(first)}"
-    case.mechanism.apply(case.words, first)
-    if not np.array_equal(case.noise(), first):
+    toy.mechanism.apply(toy.words, first)
+    if not np.array_equal(toy.noise(), first):
         return "the same generator gave other noise after words were seen: noise depends on them, or on other lots"
-    if np.array_equal(case.noise("laws/other"), first):
+    if np.array_equal(toy.noise("laws/other"), first):
         return "another generator gave the same noise: it is not used"
     return None
 
 
-def _outputs(case: ToyInstance) -> str | None:
-    outputs = case.mechanism.apply(case.words, case.noise())
-    if outputs.shape != case.words.shape or not np.issubdtype(outputs.dtype, np.integer):
+def _outputs(toy: Toy) -> str | None:
+    outputs = toy.mechanism.apply(toy.words, toy.noise())
+    if outputs.shape != toy.words.shape or not np.issubdtype(outputs.dtype, np.integer):
         return f"apply must give one index a word, not {outputs.dtype} of shape {outputs.shape}"
-    if not ((outputs >= 0) & (outputs < case.world.embeddings.size)).all():
+    if not ((outputs >= 0) & (outputs < toy.embeddings.size)).all():
         return "apply gave an index outside the vocabulary"
-    empty = case.mechanism.apply(case.words[:0], case.noise(count=0))
+    empty = toy.mechanism.apply(toy.words[:0], toy.noise(count=0))
     return None if empty.shape == (0,) else f"for no word apply gave an array of shape {empty.shape}"
 
 
-def _deterministic(case: ToyInstance) -> str | None:
-    words, noise = case.words.copy(), case.noise()
+def _deterministic(toy: Toy) -> str | None:
+    words, noise = toy.words.copy(), toy.noise()
     kept = noise.copy()
-    apply = case.mechanism.apply
+    apply = toy.mechanism.apply
     whole = apply(words, noise)
-    if not (np.array_equal(words, case.words) and np.array_equal(noise, kept, equal_nan=True)):
+    if not (np.array_equal(words, toy.words) and np.array_equal(noise, kept, equal_nan=True)):
         return "apply changed the arrays it was given"
-    order = case.key.rng("laws/order").permutation(_WORDS)
+    order = toy.key.rng("laws/order").permutation(_WORDS)
     parts = [apply(words[start : start + 7], noise[start : start + 7]) for start in range(0, _WORDS, 7)]
     for changed, what in (
         (apply(words, noise), "the same words and noise gave other outputs"),
@@ -186,8 +168,8 @@ def _deterministic(case: ToyInstance) -> str | None:
     return None
 
 
-def _bounded(case: ToyInstance) -> str | None:
-    mechanism, vectors = case.mechanism, case.world.embeddings.vectors
+def _bounded(toy: Toy) -> str | None:
+    mechanism, vectors = toy.mechanism, toy.embeddings.vectors
     bounds = mechanism.epsilon * mechanism.metric.pairwise(vectors, vectors)
     stated = getattr(mechanism, "log_probabilities", None)
     if stated is not None:
@@ -197,59 +179,59 @@ def _bounded(case: ToyInstance) -> str | None:
             return f"stated probabilities of two words differ by {more:.3g} more than epsilon*d"
         if not np.allclose(np.exp(logs).sum(axis=1), 1, rtol=0, atol=_ROUNDING):
             return "the stated probabilities of a word do not add up to 1"
-    counts = word_counts(mechanism, np.arange(len(vectors)), case.samples, case.key)
+    counts = word_counts(mechanism, np.arange(len(vectors)), toy.samples, toy.key)
     if (more := excess(counts, bounds)) > 0:
         return (
             f"outputs of two words were drawn with frequencies that differ by at least {more:.3g} more than "
             "epsilon*d (Clopper-Pearson, level 1e-6)"
         )
     if stated is not None:
-        expected = np.exp(stated()) * case.samples
+        expected = np.exp(stated()) * toy.samples
         if min(log_p_pearson(*row) for row in zip(counts, expected, strict=True)) < _RARE:
             return "outputs are not drawn with the probabilities that are stated"
     return None
 
 
-def _fixed(case: ToyInstance) -> str | None:
+def _fixed(toy: Toy) -> str | None:
     for name in ("embeddings", "metric", "epsilon"):
         try:
-            setattr(case.mechanism, name, getattr(case.mechanism, name))
+            setattr(toy.mechanism, name, getattr(toy.mechanism, name))
         except UsageError:
             continue
         return f"{name} can be changed, and the guarantee was computed for it"
     return None
 
 
-def _copied(case: ToyInstance) -> str | None:
-    noise = case.noise()
-    here = case.mechanism.apply(case.words, noise)
+def _copied(toy: Toy) -> str | None:
+    noise = toy.noise()
+    here = toy.mechanism.apply(toy.words, noise)
     try:
-        copy = pickle.loads(pickle.dumps(case.mechanism))  # noqa: S301  # what was pickled in this line
+        copy = pickle.loads(pickle.dumps(toy.mechanism))  # noqa: S301  # what was pickled in this line
     except Exception as error:  # whatever the class raises is the finding
         return f"it cannot be sent to a worker process: pickling raised {type(error).__name__}"
-    if not np.array_equal(copy.apply(case.words, noise), here) or copy.guarantee != case.mechanism.guarantee:
+    if not np.array_equal(copy.apply(toy.words, noise), here) or copy.guarantee != toy.mechanism.guarantee:
         return "a copy in another process gives other words or another guarantee"
     return None
 
 
-def _epsilons(case: ToyInstance) -> str | None:
+def _epsilons(toy: Toy) -> str | None:
     for bad in _BAD:
         try:
-            case.make(case.world.embeddings, bad)  # type: ignore[arg-type]
+            toy.make(toy.embeddings, bad)  # type: ignore[arg-type]
         except UsageError:
             continue
         except Exception as error:  # whatever the class raises is the finding
             return f"epsilon {bad!r} raised {type(error).__name__}, not publius.errors.UsageError"
         return f"epsilon {bad!r} was accepted"
-    twice = 2 * case.world.epsilon
+    twice = 2 * toy.epsilon
     try:
-        other = case.mechanism.at(twice).guarantee.epsilon
+        other = toy.mechanism.at(twice).guarantee.epsilon
     except PolicyError:
         return None
     return None if other <= twice else f"at({twice:g}) has epsilon {other!r}"
 
 
-LAWS: Final[dict[str, Callable[[ToyInstance], str | None]]] = {
+LAWS: Final[dict[str, Callable[[Toy], str | None]]] = {
     "the guarantee is stated": _guarantee,
     "noise does not depend on the words": _noise,
     "outputs are words of the vocabulary": _outputs,
@@ -261,43 +243,29 @@ LAWS: Final[dict[str, Callable[[ToyInstance], str | None]]] = {
 }
 
 
-class LawVerdict(NamedTuple):
-    """Whether a mechanism on a vocabulary keeps a law: ``reason`` is the fault, None where it holds."""
-
-    law: str
-    vocabulary: str
-    reason: str | None
-
-
-def case_on(make: Maker, world: World, *, samples: int = SAMPLES, seed: int = 1) -> ToyInstance:
-    """The mechanism on ``world``, ready to be checked; raises what making it raises."""
-    return ToyInstance(make, world, make(world.embeddings, world.epsilon), samples, RunKey.seeded(seed))
-
-
-def verdict(law: str, case: ToyInstance) -> LawVerdict:
-    """Try ``law`` on ``case``; an exception of the class's own is a reason."""
+def fault(law: str, toy: Toy) -> str | None:
+    """What breaks ``law`` on ``toy``; an exception of the class's own is a reason."""
     try:
-        return LawVerdict(law, case.world.name, LAWS[law](case))
+        return LAWS[law](toy)
     except Exception as error:  # whatever the class raises is the finding
         detail = f": {error}" if isinstance(error, PubliusError) else ""
-        return LawVerdict(law, case.world.name, f"it raised {place_of(error)}{detail}")
+        return f"it raised {place_of(error)}{detail}"
 
 
-def check_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[LawVerdict]:
-    """Every law on each of the `worlds`.
+def check_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[tuple[str, str, str | None]]:
+    """Every law on each of the `worlds`: the law, the vocabulary, and the fault.
 
     A world or an epsilon may be refused with `PolicyError`, as tight constraints do, but not all of them: the last
     reason is raised then. Anything else that making the mechanism raises is passed on.
     """
-    refused: PolicyError | None = None
-    checked = False
-    for world in worlds():
+    refused, tried = None, False
+    for embeddings, epsilon in worlds():
         try:
-            case = case_on(make, world, samples=samples, seed=seed)
+            toy = Toy(make, embeddings, epsilon, samples, seed)
         except PolicyError as error:
             refused = error
             continue
-        checked = True
-        yield from (verdict(law, case) for law in LAWS)
-    if not checked and refused is not None:
+        tried = True
+        yield from ((law, embeddings.name, fault(law, toy)) for law in LAWS)
+    if refused is not None and not tried:
         raise refused

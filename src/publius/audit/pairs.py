@@ -9,24 +9,26 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from publius.audit.claim import DOCUMENT, SEQUENCE, Claim, Input
+from publius.audit.outputs import WHOLE, Look, Output
 from publius.noise.randomness import Generator
 
-UNKNOWN: Final = ("zqxunlistedone", "zqxunlistedtwo")
-"""Words of no vocabulary."""
+_UNKNOWN: Final = ("zqxunlistedone", "zqxunlistedtwo")  # words of no vocabulary
 _SPELLINGS: Final = (
-    UNKNOWN[0], "Zqxunlistedone", "7130942685", "zqx.unlisted@one.example", "zqx\u00fcnlist\u0435d",
+    _UNKNOWN[0], "Zqxunlistedone", "7130942685", "zqx.unlisted@one.example", "zqx\u00fcnlist\u0435d",
 )  # fmt: skip
 _MOST_WORDS: Final = 1000
 _LONG: Final = 200
 
 
 class Pair(NamedTuple):
-    """Two inputs, what is claimed of them, and why they are tried."""
+    """Two inputs, what is claimed of them, why they are tried, and the event that is looked at, once it is chosen."""
 
     x: Input
     y: Input
     claimed: float
     why: str
+    look: Look = WHOLE
+    event: tuple[Output, ...] = ()
 
 
 def pairs(claim: Claim, wanted: int, rng: Generator, given: Sequence[Input] | None = None) -> list[Pair]:
@@ -46,7 +48,7 @@ def pairs(claim: Claim, wanted: int, rng: Generator, given: Sequence[Input] | No
 
 def unknown_inputs(claim: Claim) -> list[tuple[Input, Input, str]]:
     """Inputs with a word of no vocabulary, others of the same make, and what must not come back."""
-    return [(_with(claim, each), _with(claim, UNKNOWN[1]), each) for each in _SPELLINGS]
+    return [(_with(claim, each), _with(claim, _UNKNOWN[1]), each) for each in _SPELLINGS]
 
 
 def _with(claim: Claim, word: str) -> Input:
@@ -103,7 +105,7 @@ def _odd_texts(claim: Claim, rng: Generator) -> Iterator[tuple[Input, Input, str
     odd = {
         "empty": "", "length": base[0], "long": " ".join(base * _LONG), "twice": f"{text} {text}",
         "capitals": text.title(), "all capitals": text.upper(), "marks": ", ".join(base) + "!",
-        "lines": "\n\n".join(base), "digits": "4217 903 55", "unknown words": " ".join(UNKNOWN),
+        "lines": "\n\n".join(base), "digits": "4217 903 55", "unknown words": " ".join(_UNKNOWN),
         "other letters": "\u0431\u0435\u0440\u0435\u0433 \u6d77\u5cb8",
         "control characters": f"{base[0]}\0\u200d\ufeff{base[-1]}",
     }  # fmt: skip

@@ -37,33 +37,23 @@ from publius.noise.randomness import Generator, seeded_rng
 COMMAND: Final = "command:"
 RECORDED: Final = "recorded:"
 Row = dict[Output, float]
-SECONDS: Final = 300.0
-"""How long an answer may take."""
+_SECONDS: Final = 300.0  # that an answer may take
 _BATCH: Final = 100
 _LONGEST: Final = 500
-_SUM: Final = 1e-12
-"""An output's share of the rounding of a sum of probabilities."""
+_SUM: Final = 1e-12  # an output's share of the rounding of a sum of probabilities
 _LIMIT: Final = 1 << 30
 
 
 class Target(AbstractContextManager["Target"]):
-    """A mechanism for inputs of one unit, in a process; to be used in a ``with`` block, which ends what it started.
+    """A mechanism for inputs of one unit, in a process; to be used in a ``with`` block, which ends what it started."""
 
-    Attributes:
-        name: as the user named it.
-        unit: of the claim.
-        inputs: the only inputs that it has outputs for; None where it takes any.
-        half: the most outputs of an input that there are to choose an event by, and as many to judge it.
-        raised: type and place of the exception that it raised last, without its message; None where that is not seen.
-
-    """
-
-    inputs: Sequence[Input] | None = None
-    half: int | None = None
-    raised: str | None = None
+    inputs: Sequence[Input] | None = None  # the only ones that it has outputs for; None where it takes any
+    half: int | None = (
+        None  # the most outputs of an input that there are to choose an event by, and as many to judge it
+    )
+    raised: str | None = None  # type and place of what it raised last, without its message
 
     def __init__(self, name: str, unit: str, arguments: Sequence[str] = ()) -> None:
-        """Take the ``name`` as it was given, and the process's ``arguments``."""
         self.name, self.unit, self._arguments = name, unit, [*arguments]
         self._process: subprocess.Popen[bytes] | None = None
         self._questions = 0
@@ -90,7 +80,7 @@ class Target(AbstractContextManager["Target"]):
         self._questions += 1
         asked = json.dumps({"question": self._questions, **question}).encode() + b"\n"
         process = self._process = self._process or self._started()
-        late = Timer(SECONDS, _kill, (process,))
+        late = Timer(_SECONDS, _kill, (process,))
         late.start()
         try:
             cast("IO[bytes]", process.stdin).write(asked)
@@ -105,7 +95,7 @@ class Target(AbstractContextManager["Target"]):
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            why = f"ended with the code {self.close()} before it answered, or gave none within {SECONDS:g} s"
+            why = f"ended with the code {self.close()} before it answered, or gave none within {_SECONDS:g} s"
             said = "gave an answer that is no line of JSON; what it prints besides belongs on standard error"
             raise DataError(f"the target {said if line else why}")
         if answer.get("question", self._questions) != self._questions:
@@ -226,7 +216,7 @@ class _Recorded(Target):
         return found or None
 
     def again(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
-        """See `Target.again`: the last, on which the case was judged."""
+        """The last, on which the case was judged."""
         return self._left.get(given, [])[-count:] or None
 
 
@@ -251,10 +241,8 @@ def target_named(name: str, unit: str) -> Target:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _told(said: Any) -> str:

@@ -194,9 +194,9 @@ def _installation(names: tuple[str, ...], seed: int, *, json: bool) -> int:
         made = [] if names else list(checks())
         for name in names or KERNELS:
             verdicts = list(check_laws(lambda *on, name=name: make_kernel(name, on[0], epsilon=on[1]), seed=seed))
-            faults = [f"{each.law}, on {each.vocabulary}: {each.reason}" for each in verdicts if each.reason]
-            laws = len({each.law for each in verdicts})
-            said = faults[0] if faults else f"{laws} laws on {len({each.vocabulary for each in verdicts})} vocabularies"
+            faults = [f"{law}, on {vocabulary}: {reason}" for law, vocabulary, reason in verdicts if reason]
+            laws, vocabularies = ({each[place] for each in verdicts} for place in (0, 1))
+            said = faults[0] if faults else f"{len(laws)} laws on {len(vocabularies)} vocabularies"
             made.append(Check(f"laws of {name}", not faults, said))
         return made
 
@@ -225,12 +225,11 @@ def _of_target(found: Finding, target: str, place: Path, *, json: bool) -> int:
     """What is found of a target; a case that refutes it lies at ``place``."""
     from msgspec.structs import asdict
 
-    from publius.audit import said
-    from publius.audit.case import KINDS
+    from publius.audit.case import KINDS, counterexample
 
     rests = f"confidence {found.confidence:g}, {found.draws:,} draws"
     if found.case is not None:
-        tried_with, seen = said.counterexample(found.case)
+        tried_with, seen = counterexample(found.case)
         told = (
             f"refuted: {KINDS[found.case.kind]}; {rests}\ntried: {tried_with}\nseen: {seen}\n"
             f"Try it again: publius audit --replay {place} --target {target}"
