@@ -31,7 +31,7 @@ def test_the_column_of_texts_is_proposed_but_never_taken_unasked(tickets):
     columns, likely = steps.look(Answers(file=str(tickets)))
     assert (columns, likely) == (("id", "who", "kind", "description"), "description")
     answers = Answers(file=str(tickets), release="labels", labels="a,b", epsilon=5.0)
-    (question,) = open_questions(answers, columns, likely=likely)
+    (question,) = open_questions(answers, columns, likely)
     assert (question.name, question.default, question.likely) == ("text_field", None, "description")
     with pytest.raises(
         UsageError, match=r"give --text-field, such as description\. Columns: id, who, kind, description"
@@ -69,7 +69,7 @@ def test_answers_are_read_again_and_others_refused(tmp_path):
 @pytest.mark.parametrize(("likely", "typed", "taken"), [("description", "\n", "description"), (None, "\nwho\n", "who")])
 def test_enter_takes_the_proposal_or_asks_to_name_one(tickets, monkeypatch, capsys, likely, typed, taken):
     answers = Answers(file=str(tickets), release="labels", labels="a,b", epsilon=5.0)
-    (question,) = open_questions(answers, ("id", "who", "kind", "description"), likely=likely)
+    (question,) = open_questions(answers, ("id", "who", "kind", "description"), likely)
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     assert command._ask(question) == taken
     said = capsys.readouterr().err

@@ -114,7 +114,9 @@ def test_start_asks_releases_and_shows_the_folder(client, folder):
     asked |= {"q-release": "words", "q-length": "0"}
     assert seen(client, "start", **asked).css_first("#run").attributes.get("disabled", 0) is None
     assert client.post("/start/run", json=asked).status_code == 400
-    asked |= {"q-length": "5", "q-epsilon": "3", "output": "made"}
+    asked |= {"q-length": "5", "q-epsilon": "", "output": "made"}
+    assert client.post("/start/run", json=asked).status_code == 400
+    asked |= {"q-epsilon": "3"}
     assert "disabled" not in seen(client, "start", **asked).css_first("#run").attributes
     from publius.start import steps
 

@@ -59,8 +59,7 @@ def start(
     columns, likely = steps.look(known, reading)
     complete = questions.filled(known, columns, None if yes or not sys.stdin.isatty() else _ask, likely)
     make_parents(target.parent)
-    made = console.watched(steps.run, complete, target, say, reading)
-    console.answer({name: place and str(place) for name, place in vars(made).items()}, json=json)
+    console.answer(console.watched(steps.run, complete, target, say, reading), json=json)
 
 
 def _ask(question: Question) -> str:

@@ -9,28 +9,23 @@ from typing import Any, Final, final
 from publius.errors import UsageError
 from publius.start.answers import Answers
 
-NOTHING: Final = ""
-_AUTHORS: Final = ("author", "author_id", "ResponseId", "respondent")
-"""Names of columns that mean the author whatever the file holds."""
+_AUTHORS: Final = ("author", "author_id", "ResponseId", "respondent")  # columns that mean the author in any file
 _PERHAPS: Final = ("Respondent ID", "requester_id", "user_id", "user", "username", "sender", "from", "email")
 """Those that a person must confirm."""
-DEFAULTS: Final = {"summary": 1.0, "labels": 5.0, "words": 10.0}
+_EPSILONS: Final = {"summary": 1.0, "labels": 5.0, "words": 10.0}
 
 
 @final
 @dataclass(frozen=True)
 class Question:
-    """One question: the answer it fills, its text, what may be answered, and the proposal (None: must be typed).
-
-    What is ``likely`` a person must confirm: nothing takes it unasked.
-    """
+    """One question, by the name of the answer that it fills."""
 
     name: str
     text: str
-    default: str | None = None
+    default: str | None = None  # the proposal; without one it must be typed
     choices: tuple[str, ...] = ()
     help: str = ""
-    likely: str | None = None
+    likely: str | None = None  # a person must confirm it: nothing takes it unasked
 
     def parse(self, typed: str) -> Any:
         """The value of what was typed; `UsageError` with the choices or the form for anything else."""
@@ -49,19 +44,15 @@ class Question:
         return number
 
 
-def open_questions(
-    answers: Answers, columns: Sequence[str], asked: Sequence[str] = (), likely: str | None = None
-) -> Iterator[Question]:
-    """The questions that are still open, in order; answering the first may change the rest.
+def open_questions(answers: Answers, columns: Sequence[str], likely: str | None = None) -> Iterator[Question]:
+    """The questions that are still open, in order; what is answered meanwhile decides which follow.
 
-    ``asked`` are those that were answered with nothing, ``likely`` is a column that may hold the texts.
+    ``likely`` is a column that may hold the texts.
     """
-    for question in _of(answers, tuple(columns), likely):
-        if getattr(answers, question.name) is None and question.name not in asked:
-            yield question
+    return (each for each in _every(answers, tuple(columns), likely) if getattr(answers, each.name) is None)
 
 
-def _of(answers: Answers, columns: tuple[str, ...], likely: str | None) -> Iterator[Question]:
+def _every(answers: Answers, columns: tuple[str, ...], likely: str | None) -> Iterator[Question]:
     yield Question(
         "release", "What do readers need: the summary of the collection, labels for each document, or words?",
         "summary", ("summary", "labels", "words"),
@@ -76,7 +67,7 @@ def _of(answers: Answers, columns: tuple[str, ...], likely: str | None) -> Itera
             likely=_first(_PERHAPS, columns),
         )  # fmt: skip
         yield Question(
-            "by", "Groups to compare, typed as FIELD=VALUE,VALUE (empty: none)", NOTHING,
+            "by", "Groups to compare, typed as FIELD=VALUE,VALUE (empty: none)", "",
             help="the values are published, so they are typed and never read from the file",
         )  # fmt: skip
     if answers.release == "labels":
@@ -88,7 +79,7 @@ def _of(answers: Answers, columns: tuple[str, ...], likely: str | None) -> Itera
                 help="public names, in any of 16 languages, such as housing,transport,health care",
             )  # fmt: skip
     if answers.release is not None:
-        yield Question("epsilon", "How strongly: epsilon (smaller hides more)", f"{DEFAULTS[answers.release]:g}")
+        yield Question("epsilon", "How strongly: epsilon (smaller hides more)", f"{_EPSILONS[answers.release]:g}")
     if answers.release == "words":
         yield Question("length", "Words of each bag", "40")
 
@@ -104,8 +95,7 @@ def filled(
 
     `UsageError` that names the option and the columns where nobody answers and nothing is proposed.
     """
-    asked: list[str] = []
-    while (question := next(open_questions(answers, columns, asked, likely), None)) is not None:
+    for question in open_questions(answers, columns, likely):
         if ask is not None:
             typed = ask(question)
         elif question.default is not None:
@@ -115,8 +105,5 @@ def filled(
             found = f" Columns: {', '.join(columns)}." if question.choices == tuple(columns) and columns else ""
             such = f", such as {question.likely}" if question.likely else ""
             raise UsageError(f"{question.text.rstrip('?')}: give {flag}{such}.{found}")
-        value = question.parse(typed)
-        if value is None:
-            asked.append(question.name)
-        setattr(answers, question.name, value)
+        setattr(answers, question.name, question.parse(typed))
     return answers

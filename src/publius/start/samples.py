@@ -18,12 +18,9 @@ _TOPICS: Final = {
     "bronte_sisters": "English novels",
     "russian_literature": "Russian novels",
 }
-_PASSAGE: Final = 150
-"""Words of a passage, about as long as a letter of complaint."""
-_PASSAGES: Final = 60
-"""At most so many of each author."""
-_BEGINNING: Final = 100
-"""Words left out at the beginning of a book: titles, names of authors, prefaces."""
+_PASSAGE: Final = 150  # words, about as long as a letter of complaint
+_PASSAGES: Final = 60  # at most, of each author
+_BEGINNING: Final = 100  # words left out of a book: titles, names of authors, prefaces
 
 
 def books() -> list[dict[str, str]]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final
 
 from publius.errors import UsageError, how_many
 from publius.files.progress import stage
@@ -34,17 +34,6 @@ ABOUT: Final = ("purpose", "recipient", "contact", "review")
 _SHOWN: Final = 70
 
 
-@final
-@dataclass(frozen=True)
-class Made:
-    """Where the results are: the release, the page to sign, the page for recipients, an evaluation if there is one."""
-
-    release: Path
-    page: Path
-    recipients: Path
-    evaluation: Path | None = None
-
-
 def look(answers: Answers, reading: Reading = Reading()) -> tuple[tuple[str, ...], str | None]:
     """The columns of the file, none for plain texts, and the one with the longest values where none is called text."""
     from publius.documents.sources import Source, tables_of
@@ -54,35 +43,35 @@ def look(answers: Answers, reading: Reading = Reading()) -> tuple[tuple[str, ...
     return columns, tables[0].longest() if len(columns) > 1 and "text" not in columns else None
 
 
-def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()) -> Made:
-    """Take all steps for complete ``answers`` into the new folder ``output``; errors are those of the steps."""
+def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()) -> dict[str, str | None]:
+    """Take all steps for complete ``answers`` into the new folder ``output``: where release, pages and evaluation lie."""
     from publius.files.writing import new_folder
     from publius.releases.sign import check_typed, sign
 
     if answers.release is None or answers.epsilon is None:
         raise UsageError("what do readers need? --release summary, labels or words")
-    check_typed({name: getattr(answers, name) for name in ABOUT})
+    about = {name: getattr(answers, name) for name in ABOUT}
+    check_typed(about)
     reading = replace(reading, text_field=answers.text_field)
     with new_folder(output, owner_only=True) as work:  # all of it or nothing
         answers.save(work)
         corpus = _corpus(answers, reading)
-        evaluation = None
+        evaluated = answers.release == "words" and answers.public is not None
         if answers.release == "summary":
             _summary(answers, corpus, work / RELEASE, said)
         else:
             mechanism, known = _mechanism(answers, said, work / RELEASE)
             _look(answers, corpus, known, said)
-            if answers.release == "words" and answers.public is not None:
-                evaluation = work / EVALUATION
-                _evaluate(answers, reading, evaluation, said)
+            if evaluated:
+                _evaluate(answers, reading, work / EVALUATION, said)
             _rows(corpus, mechanism, work / RELEASE, said)
-        sign(
-            work / RELEASE, work / PAGE, evaluation=evaluation, public_page=work / RECIPIENTS,
-            **{name: getattr(answers, name) for name in ABOUT},
-        )  # fmt: skip
-    made = Made(output / RELEASE, output / PAGE, output / RECIPIENTS, output / EVALUATION if evaluation else None)
-    said(f"Release: {made.release}. To sign: {made.page}. For recipients: {made.recipients}.")
-    return made
+        evaluation = work / EVALUATION if evaluated else None
+        sign(work / RELEASE, work / PAGE, evaluation=evaluation, public_page=work / RECIPIENTS, **about)
+    said(f"Release: {output / RELEASE}. To sign: {output / PAGE}. For recipients: {output / RECIPIENTS}.")
+    return {
+        "release": str(output / RELEASE), "page": str(output / PAGE), "recipients": str(output / RECIPIENTS),
+        "evaluation": str(output / EVALUATION) if evaluated else None,
+    }  # fmt: skip
 
 
 def _corpus(answers: Answers, reading: Reading) -> Corpus:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from anyio import to_thread
-from fastapi import Body, FastAPI, Request
+from fastapi import Body, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from publius import __version__
 from publius.errors import UsageError
@@ -24,14 +24,16 @@ from publius.web.guard import Guard
 from publius.web.state import State
 
 _HERE: Final = Path(__file__).parent
-_AT_ONCE: Final = 2
 Form = Annotated[dict[str, str], Body()]
 
 
 def make_app(folder: Path, *, port: int, token: str) -> ASGIApp:
     """The explorer over ``folder`` at 127.0.0.1:``port`` for those who know ``token``; at most two requests work at once."""
     state = State(folder)
-    app = FastAPI(title="Publius", version=__version__, docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json")
+    app = FastAPI(
+        title="Publius", version=__version__, docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json",
+        dependencies=[Depends(_few)],
+    )  # fmt: skip
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(HTTPException, _missing)
     app.add_exception_handler(Exception, _raised)
@@ -66,7 +68,7 @@ def make_app(folder: Path, *, port: int, token: str) -> ASGIApp:
             start.begin(state, asked)
         elif step == "cancel" and state.job is not None:
             state.job.watch.cancel()
-        elif step == "again" and state.job is not None and not state.job.running:
+        elif step == "again" and state.job is not None and not state.job.is_alive():
             state.job = None
         return view("start", asked)
 
@@ -95,18 +97,12 @@ def make_app(folder: Path, *, port: int, token: str) -> ASGIApp:
         """What is promised of a setting; of a public ``word`` its outputs; of ``text`` and ``other`` the exponent."""
         return service.explain(state, asked)
 
-    return Guard(_Few(app), port=port, token=token)
+    return Guard(app, port=port, token=token)
 
 
-class _Few:
-    """Lets few requests work at once: the search for words uses every core already."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        to_thread.current_default_thread_limiter().total_tokens = _AT_ONCE
-        await self._app(scope, receive, send)
+async def _few() -> None:
+    """Let few requests work at once: the search for words uses every core already."""
+    to_thread.current_default_thread_limiter().total_tokens = 2
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -13,11 +13,9 @@ from publius.mechanisms.mechanism import Mechanism, Outcome, check_release
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.word_outcomes import outcomes, setting
 from publius.noise.randomness import RunKey
-from publius.settings import ENGLISH, EUCLIDEAN, SafePolicy
 from publius.web.state import State
 
-_MOST: Final = 1_000_000
-"""Words, or labels, that one answer has."""
+_MOST: Final = 1_000_000  # words, or labels, that one answer has
 
 
 class _Asked(BaseModel):
@@ -54,17 +52,10 @@ class _Words(_Asked):
     epsilon: float = 10.0
     length: int = Field(40, le=10_000)
     embeddings: str | None = None
-    metric: str = EUCLIDEAN
-    parameters: dict[str, float | str] = {}
-    stop_words: str = ENGLISH
-    unknown: SafePolicy = "unk"
 
-    def mechanism_of(self, state: State) -> Lifted:
+    def lifted(self, state: State) -> Lifted:
         """The mechanism that is asked for."""
-        kernel = state.kernel(
-            self.mechanism, self.epsilon, vectors=self.embeddings, metric=self.metric, **self.parameters
-        )
-        return state.lifted(kernel, self.length, unknown=self.unknown, stop_words=self.stop_words)
+        return Lifted(state.kernel(self.mechanism, self.epsilon, self.embeddings), self.length)
 
 
 class Obfuscate(_Texts, _Words):
@@ -95,14 +86,14 @@ def label(state: State, asked: Label) -> dict[str, Any]:
 
 def obfuscate(state: State, asked: Obfuscate) -> dict[str, Any]:
     """The answer of ``/v1/obfuscate``; `PolicyError` for a mechanism without a proof."""
-    texts, mechanism = asked.given(), asked.mechanism_of(state)
+    texts, mechanism = asked.given(), asked.lifted(state)
     bags = [dict(each.bag.counts) for each in _drawn(mechanism, texts) if each.bag is not None]
     return {"bags": bags, **mechanism.facts()}
 
 
 def explain(state: State, asked: Explain) -> dict[str, Any]:
     """The answer of ``/v1/explain``."""
-    mechanism = asked.mechanism_of(state)
+    mechanism = asked.lifted(state)
     if asked.word is not None:
         if asked.word not in mechanism.vocabulary:
             raise UsageError(f"{mechanism.vocabulary.name} has no such word")

@@ -36,8 +36,7 @@ def form(state: State, asked: Mapping[str, str]) -> dict[str, Any]:
     return facts
 
 
-Asked = tuple[Question, str, str | None]
-"""A question, what was typed, and what is wrong with that."""
+Asked = tuple[Question, str, str | None]  # what was typed, and what is wrong with that
 
 
 def asked_of(state: State, asked: Mapping[str, str]) -> tuple[Answers, list[Asked], list[Question]]:
@@ -46,34 +45,28 @@ def asked_of(state: State, asked: Mapping[str, str]) -> tuple[Answers, list[Aske
     answers = Answers(
         file=str(_path(state, asked["file"].strip())), public=str(_path(state, public)) if public else None
     )
-    columns, likely = steps.look(answers)
-    skipped: list[str] = []
     found: list[Asked] = []
     needed: list[Question] = []
-    while (question := next(open_questions(answers, columns, skipped, likely), None)) is not None:
+    for question in open_questions(answers, *steps.look(answers)):
         default = question.default or ""
         typed = asked.get(f"q-{question.name}", default).strip()
         if question.choices and typed not in question.choices:
             typed = default  # what was chosen before for another file
-        wrong, value = None, None
+        wrong = None
         if typed:
             try:
-                value = question.parse(typed)
+                setattr(answers, question.name, question.parse(typed))
             except UsageError as error:
                 wrong = str(error)
+        if wrong or (not typed and question.default != ""):
+            needed.append(question)
         found.append((question, typed, wrong))
-        if value is None:
-            skipped.append(question.name)
-            if wrong or question.default is None:
-                needed.append(question)
-        else:
-            setattr(answers, question.name, value)
     return answers, found, needed
 
 
 def begin(state: State, asked: Mapping[str, str]) -> None:
     """Run the steps of ``publius start`` in a thread; `UsageError` where a question is open or a job runs."""
-    if state.job is not None and state.job.running:
+    if state.job is not None and state.job.is_alive():
         raise UsageError("a release is under way: wait for it, or cancel it")
     answers, _, needed = asked_of(state, asked)
     if needed:

@@ -17,14 +17,11 @@ from publius.errors import PubliusError, UsageError, place_of
 from publius.files.progress import Watch
 from publius.files.user_code import PYTHON
 from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.registry import make_kernel
-from publius.settings import ENGLISH, EUCLIDEAN, UnknownPolicy
 
 T = TypeVar("T")
 _KEPT: Final = 64
-_PATIENCE: Final = 0.3
-"""Seconds that a view waits for something public; then it says that it is being computed, and asks again."""
+_PATIENCE: Final = 0.3  # seconds that a view waits; then it says that something is being computed, and asks again
 
 
 class WaitError(UsageError):
@@ -64,27 +61,25 @@ class State:
 
         Asking for something else stops it where it says how far it is.
         """
+        if key in self._kept:
+            return self.once(key, make)
         with self._lock:
-            if key in self._kept:
-                kept: T = self._kept[key]
-                return kept
-            if self._making is None or self._making[0] != key or self._making[1].watch.cancelled:
-                if self._making is not None:
-                    self._making[1].watch.cancel()
+            before, job = self._making or (None, None)
+            if job is None or before != key or job.watch.cancelled:
+                if job is not None:
+                    job.watch.cancel()
 
                 def work(said: Callable[[str], object]) -> None:
                     with self._one:
                         self.once(key, make)
 
-                self._making = key, Job(work)
-            job = self._making[1]
-        job.wait(_PATIENCE)
-        if job.running:
+                job = Job(work)
+                self._making = key, job
+        job.join(_PATIENCE)
+        if job.is_alive():
             raise WaitError(f"Being computed: {what}.")
-        with self._lock:
-            if self._making is not None and self._making[1] is job:
-                self._making = None
         if job.failed is not None:
+            job.watch.cancel()  # who asks again begins anew
             raise job.failed
         return self.once(key, make)
 
@@ -101,32 +96,16 @@ class State:
             raise UsageError(f"no word vectors are called {chosen!r:.100}: {', '.join(known)}")
         return self.once(("vectors", chosen), lambda: Embeddings.load(chosen))
 
-    def kernel(
-        self, name: str, epsilon: float, *, vectors: str | None = None, metric: str = EUCLIDEAN, **parameters: Any
-    ) -> Kernel:  # fmt: skip
+    def kernel(self, name: str, epsilon: float, vectors: str | None = None) -> Kernel:
         """A kernel by the name of one of Publius's own; code is not imported for a request."""
-        if PYTHON in (name[: len(PYTHON)], metric[: len(PYTHON)]):
-            raise UsageError("here only mechanisms and metrics of Publius itself are used")
+        if name.startswith(PYTHON):
+            raise UsageError("here only mechanisms of Publius itself are used")
         embeddings = self.embeddings(vectors)
-        base = name, embeddings.sha256, metric, *sorted(parameters.items())
-
-        def made() -> Kernel:
-            with self._lock:
-                beside: Kernel | None = self._kept.get(base)
-            if beside is not None:  # what depends on the vectors alone is there
-                return beside.at(epsilon)
-            return make_kernel(name, embeddings, epsilon=epsilon, metric=metric, parameters=parameters)
-
-        kernel = self.once((*base, epsilon), made)
-        return self.once(base, lambda: kernel) and kernel
-
-    def lifted(
-        self, kernel: Kernel, length: int, *, unknown: UnknownPolicy = "unk", stop_words: str = ENGLISH
-    ) -> Lifted:
-        """The kernel on each of ``length`` words; lists of stop words are packaged ones."""
-        if stop_words.startswith("file:"):
-            raise UsageError("stop words are a packaged list or none")
-        return Lifted(kernel, length, unknown=unknown, stop_words=stop_words)
+        key = name, embeddings.sha256
+        first = self.once(key, lambda: make_kernel(name, embeddings, epsilon=epsilon))
+        if first.epsilon == epsilon:
+            return first
+        return self.once((*key, epsilon), lambda: first.at(epsilon))  # what depends on the vectors alone is there
 
     def classifiers(self) -> list[str]:
         """The names of classifiers that are there without a path."""
@@ -145,34 +124,25 @@ class State:
 
 
 @final
-class Job:
+class Job(threading.Thread):
     """Long work in a thread: its lines, how far it is, and how it ended."""
 
-    def __init__(self, work: Callable[[Callable[[str], object]], Any]) -> None:
+    def __init__(self, work: Callable[[Callable[[str], object]], object]) -> None:
         """``work`` is called with where to say its lines."""
-        self.watch, self.lines = Watch(), list[str]()
+        super().__init__(daemon=True)
+        self.work, self.watch, self.lines = work, Watch(), list[str]()
         self.failed: PubliusError | None = None
-        self.made: Any = None
-        self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
-        self._thread.start()
-
-    @property
-    def running(self) -> bool:
-        """Whether it has not ended."""
-        return self._thread.is_alive()
+        self.start()
 
     @property
     def error(self) -> str | None:
         """Why it failed, as it is shown."""
         return None if self.failed is None else str(self.failed)
 
-    def wait(self, seconds: float) -> None:
-        """Until it has ended, or for so long."""
-        self._thread.join(seconds)
-
-    def _run(self, work: Callable[[Callable[[str], object]], Any]) -> None:
+    def run(self) -> None:
+        """See `threading.Thread`."""
         try:
-            self.made = self.watch.run(work, self.lines.append)
+            self.watch.run(self.work, self.lines.append)
         except PubliusError as error:
             self.failed = error
         except Exception as error:  # a bug: its message may hold a text

@@ -5,7 +5,9 @@ A draw beside its text is for the curator's eyes: it is no release.
 
 from __future__ import annotations
 
+import itertools
 import math
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -53,6 +55,7 @@ _LIKELY: Final = 10
 _MOVES: Final = 30
 _DEEP: Final = 4
 _FOLDERS: Final = 200
+_LOOKED: Final = 10_000
 _FIRST: Final = {
     "text": EXAMPLE, "other": OTHER, "word": "nurse", "epsilon": "10", "length": "40", "mechanism": "laplace",
     "vectors": "", "classifier": "", "labels": "", "local": "5", "mechanisms": "laplace", "folder": "", **FIRST,
@@ -194,7 +197,7 @@ def _unchanged(state: State, asked: Asked, name: str, epsilon: float) -> float:
     """Share of frequent public words that stay; seeded, since nothing is released."""
 
     def found() -> float:
-        kernel = state.kernel(name, epsilon, vectors=asked["vectors"] or None)
+        kernel = state.kernel(name, epsilon, asked["vectors"] or None)
         words = frequent_words(kernel.embeddings)[:_DRAWN]
         return distortion(kernel, words, draws=10, rng=seeded_rng(1)).unchanged
 
@@ -205,15 +208,13 @@ def _unchanged(state: State, asked: Asked, name: str, epsilon: float) -> float:
 
 def _pairs(state: State, asked: Asked, length: int) -> list[dict[str, Any]]:
     """The exponent between texts that differ in one word, at each epsilon."""
-    rows = []
-    for words in (NEAR, TYPICAL):
-        pair = [
-            _lifted(state, {**asked, "mechanism": "laplace", "epsilon": str(epsilon)}, length).public_pair(words)
-            for epsilon in EPSILONS
-        ]
-        if pair[0] is not None:
-            rows.append({"words": words, "distance": pair[0].distance, "exponents": [p.exponent for p in pair if p]})
-    return rows
+    mechanism = Lifted(_kernel(state, {**asked, "mechanism": "laplace", "epsilon": "1"}), length)
+    found = [(words, mechanism.public_pair(words)) for words in (NEAR, TYPICAL)]
+    return [
+        {"words": words, "distance": pair.distance, "exponents": [epsilon * pair.exponent for epsilon in EPSILONS]}
+        for words, pair in found
+        if pair is not None
+    ]
 
 
 def _compare(state: State, asked: Asked) -> dict[str, Any]:
@@ -263,21 +264,12 @@ def _folders(state: State, asked: Asked) -> dict[str, Any]:
 def _manifests(root: Path) -> list[Path]:
     """The manifests at most so deep below ``root``, no link followed, the newest folders first."""
     found: list[Path] = []
-    level = [root]
-    for _ in range(_DEEP + 1):
-        below: list[Path] = []
-        for folder in level[: 10 * _FOLDERS]:
-            try:
-                inside = sorted(each for each in folder.iterdir() if not each.is_symlink())
-            except OSError:
-                continue
-            found += [each for each in inside if each.name == MANIFEST]
-            below += [
-                each
-                for each in inside
-                if not (each.name.startswith(".") or each.name.endswith(RUNNING)) and each.is_dir()
-            ]
-        level = below
+    for place, below, files in itertools.islice(os.walk(root), _LOOKED):
+        folder = Path(place)
+        deep = len(folder.relative_to(root).parts) >= _DEEP
+        below[:] = sorted(name for name in below if not (deep or name.startswith(".") or name.endswith(RUNNING)))
+        if MANIFEST in files and not (folder / MANIFEST).is_symlink():
+            found.append(folder / MANIFEST)
     return sorted(found, key=lambda each: (-each.stat().st_mtime, str(each)))[:_FOLDERS]
 
 
@@ -285,13 +277,13 @@ def _kernel(state: State, asked: Asked) -> Kernel:
     name, epsilon, vectors = asked["mechanism"], _number(asked, "epsilon"), asked["vectors"] or None
     return state.soon(
         ("kernel", name, epsilon, vectors),
-        lambda: state.kernel(name, epsilon, vectors=vectors),
+        lambda: state.kernel(name, epsilon, vectors),
         f"{name} at epsilon {epsilon:g} over the whole vocabulary, which may take minutes",
     )
 
 
-def _lifted(state: State, asked: Asked, length: int | None = None) -> Lifted:
-    return state.lifted(_kernel(state, asked), length or _whole(asked, "length"))
+def _lifted(state: State, asked: Asked) -> Lifted:
+    return Lifted(_kernel(state, asked), _whole(asked, "length"))
 
 
 def _read(text: str, mechanism: Lifted) -> tuple[Any, list[Any], Any]:
