@@ -208,8 +208,7 @@ def statements(posts: Posts, encoder: Kept, draws: int = 100) -> None:
 
 
 def classifier(folder: Path, encoder: Kept, splits: Sequence[int] = (1, 2, 3, 4), draws: int = 10) -> None:
-    from publius.classifiers.clusters import Clusters
-    from publius.classifiers.summary import from_counts
+    from publius.classifiers.clusters import Clusters, from_counts
 
     means = {epsilon: list[float]() for epsilon in (*EPSILONS, "the originals")}
     for split in splits:

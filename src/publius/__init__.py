@@ -39,7 +39,7 @@ _HOMES = {
     "Summary": "summaries.summary",
     "TopicClassifier": "classifiers.topics",
     "UsageError": "errors",
-    "Values": "classifiers.values",
+    "Values": "classifiers.classifier",
     "bag_bound": "mechanisms.vector_bags",
     "earth_movers_distance": "distances.earth_mover",
     "log_probability": "mechanisms.finite.bag_probability",

@@ -7,8 +7,7 @@ import pytest
 
 from public_posts import alone_and_beside, posts
 from publius.classifiers import load_classifier
-from publius.classifiers.clusters import Clusters
-from publius.classifiers.summary import SummaryClassifier, from_counts, places_of
+from publius.classifiers.clusters import Clusters, SummaryClassifier, from_counts, places_of
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
 
@@ -51,8 +50,8 @@ def test_an_answer_depends_on_its_own_text_alone(clusters):
     texts = posts(40, seed=3)[0]
     alone, beside = alone_and_beside(clusters, texts)
     assert alone == beside
-    together = clusters.space.at(texts)[0]
-    assert all((clusters.space.at([text])[0][0] == together[row]).all() for row, text in enumerate(texts))
+    together = clusters.at(texts)[0]
+    assert all((clusters.at([text])[0][0] == together[row]).all() for row, text in enumerate(texts))
 
 
 def test_saved_and_read_again(clusters, tmp_path):
@@ -98,7 +97,7 @@ def test_several_groups_are_not_guessed(clusters, counts, tmp_path):
         from_counts(clusters, field, GROUPS, counts, 1.0).save(tmp_path / "classifier" / field)
     with pytest.raises(UsageError, match="choose one"):
         load_classifier(tmp_path)
-    assert SummaryClassifier.open(tmp_path / "classifier" / "a").name == "a"
+    assert load_classifier(tmp_path / "classifier" / "a").name == "a"
 
 
 def test_places_of_noise_alone_lie_where_the_margins_lie():

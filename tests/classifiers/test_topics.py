@@ -46,10 +46,10 @@ def test_an_answer_depends_on_its_own_text_alone(topics):
 def test_scores_are_equal_to_the_last_bit_whatever_stands_beside(topics):
     from publius.classifiers.features import product
 
-    rows = topics.features.words(TEXTS[:50])
+    rows = topics.read(TEXTS[:50])[0]
     together = product(rows, topics._weights)
     for place, text in enumerate(TEXTS[:50]):
-        assert (product(topics.features.words([text]), topics._weights)[0] == together[place]).all()
+        assert (product(topics.read([text])[0], topics._weights)[0] == together[place]).all()
 
 
 def test_words_follow_the_list_rule(topics):

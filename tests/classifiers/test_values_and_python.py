@@ -6,8 +6,7 @@ import pytest
 
 from public_posts import alone_and_beside
 from publius.classifiers import load_classifier
-from publius.classifiers.python import Python
-from publius.classifiers.values import Values
+from publius.classifiers.classifier import Python, Values
 from publius.errors import UsageError
 
 

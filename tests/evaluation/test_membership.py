@@ -15,7 +15,7 @@ def collection(authors=30):
 
 @pytest.mark.parametrize("epsilon", [0.5, 3])
 def test_the_best_attacker_stays_below_the_promise(epsilon):
-    from publius.classifiers.values import Values
+    from publius.classifiers.classifier import Values
     from publius.summaries.summary import Summary
 
     summary = Summary(Values(["tea", "coffee"]), epsilon=epsilon, shares={"topics": 1})
@@ -27,7 +27,7 @@ def test_the_best_attacker_stays_below_the_promise(epsilon):
 
 
 def test_one_author_cannot_be_attacked():
-    from publius.classifiers.values import Values
+    from publius.classifiers.classifier import Values
     from publius.summaries.summary import Summary
 
     summary = Summary(Values(["tea", "coffee"]), epsilon=1, shares={"topics": 1})

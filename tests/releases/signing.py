@@ -3,7 +3,7 @@
 import json
 
 from manifests import BAG, drawn, values_of, words_of
-from publius.classifiers.values import Values
+from publius.classifiers.classifier import Values
 from publius.releases.manifest import ClassifierFacts
 
 WORDS = words_of()

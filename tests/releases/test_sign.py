@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from manifests import BAG, drawn, labels_of, summary_of, values_of, words_of
-from publius.classifiers.values import Values
+from publius.classifiers.classifier import Values
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.randomized_response import RandomizedResponse

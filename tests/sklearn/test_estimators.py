@@ -13,10 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from public_posts import posts
-from publius.classifiers.clusters import Clusters
-from publius.classifiers.summary import from_counts
+from publius.classifiers.classifier import Values
+from publius.classifiers.clusters import Clusters, from_counts
 from publius.classifiers.topics import TopicClassifier
-from publius.classifiers.values import Values
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
 from publius.mechanisms.lifted import Lifted

@@ -13,7 +13,7 @@ from publius.settings import LARGEST_LOCAL_EPSILON
 
 @pytest.fixture
 def values(monkeypatch):
-    from publius.classifiers.values import Values
+    from publius.classifiers.classifier import Values
     from publius.web.state import State
 
     monkeypatch.setattr(State, "classifier", lambda *_: Values(["open", "closed"]))

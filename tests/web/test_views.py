@@ -48,7 +48,7 @@ def test_a_document_is_drawn_word_by_word(client, embeddings):
 
 
 def test_a_document_says_its_label(client, embeddings, monkeypatch):
-    from publius.classifiers.values import Values
+    from publius.classifiers.classifier import Values
     from publius.web.state import State
 
     monkeypatch.setattr(State, "classifier", lambda *_: Values(["open", "closed"]))

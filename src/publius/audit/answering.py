@@ -99,7 +99,7 @@ def _plainly(value: Any) -> Any:
 
 
 def _found(name: str) -> Callable[..., Any]:
-    function = object_at(name, working_folder=True)
+    function = object_at(name)
     if isinstance(function, type):
         raise UsageError(
             f"{name} is a class, and a target is a function that draws: try a kernel's laws with --mechanism {name}, "

@@ -1,4 +1,4 @@
-"""`Classifier`, a public function from a text to one of M public labels: what labels and summaries are made with.
+"""`Classifier`, a public function from a text to one of M public labels, and those that need no training of ours.
 
 Nothing about privacy depends on how good it is. What it must keep: an answer is a function of its one text, to the last
 bit, whatever other texts stand beside it; and nothing of it was made from the private file.
@@ -6,15 +6,23 @@ bit, whatever other texts stand beside it; and nothing of it was made from the p
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final, Literal, overload
+from typing import Any, ClassVar, Final, Literal, final, overload
+
+import numpy as np
 
 from publius.arrays import IndexArray
+from publius.errors import UsageError
+from publius.files.user_code import silent, source_digest, tried
+from publius.text.normal_form import compared
 
 OTHER: Final = "other"
 """The last label of every classifier: a text without a known word, an undeclared value, a name that is not near."""
 Kind = Literal["topics", "clusters", "subjects", "names", "values", "summary", "python"]
+MOST: Final = 100_000
+_LONGEST: Final = 200
 
 
 class Classifier(ABC):
@@ -32,6 +40,7 @@ class Classifier(ABC):
         kind: how it was made.
         labels: all M labels, "other" the last.
         sha256: digest of all that decides its answers.
+        vocabulary: the words that it looks up; None where it looks up none.
         accuracy: how often it is right on public texts, as a manifest states it; None where that is unknown.
         public: its public inputs, each with name, kind, sha256, licence and trained.
         trained_on: digests of the files it was trained on; releasing one of them is refused.
@@ -41,9 +50,11 @@ class Classifier(ABC):
     name: str
     labels: tuple[str, ...]
     sha256: str
+    vocabulary: tuple[str, ...] | None = None
     accuracy: Any = None
     public: tuple[dict[str, Any], ...] = ()
     trained_on: tuple[str, ...] = ()
+    _words: Sequence[tuple[str, ...]] = ()
 
     @abstractmethod
     def answers(self, texts: Sequence[str]) -> IndexArray:
@@ -61,8 +72,107 @@ class Classifier(ABC):
 
     def words(self, label: str) -> tuple[str, ...]:
         """Public words of a label, the most typical first, by the list rule; none where there are no texts."""
-        return ()
+        return dict(zip(self.labels, self._words, strict=False)).get(label, ())
 
     def known(self, text: str) -> tuple[int, int]:
         """How many words of a text were looked up, and how many are known."""
-        return (1, 1) if text.strip() else (0, 0)
+        if self.vocabulary is None:
+            return (1, 1) if text.strip() else (0, 0)
+        from publius.text.known_words import known_of
+
+        return known_of(text, self.vocabulary)
+
+
+def public_input(
+    name: str, sha256: str, kind: str = "classifier", licence: str | None = None, trained: str | None = None
+) -> dict[str, str | None]:
+    """What a manifest states of a public input."""
+    return {"name": name, "kind": kind, "sha256": sha256, "licence": licence, "trained": trained}
+
+
+def digest(*decides: str) -> str:
+    """SHA-256 of what decides answers."""
+    return hashlib.sha256("\n".join(decides).encode()).hexdigest()
+
+
+def checked_labels(labels: Sequence[str], what: str = "label") -> tuple[str, ...]:
+    """Labels that were typed, in normal form, with "other" last; `UsageError` for none, twice the same, or too long."""
+    found = tuple(label for label in map(compared, labels) if label != OTHER)
+    if not 1 <= len(found) <= MOST:
+        raise UsageError(f"give from 1 to {MOST:,} {what}s beside {OTHER!r}, not {len(found):,}")
+    for label in found:
+        if not label or len(label) > _LONGEST or not label.isprintable():
+            raise UsageError(f"a {what} has from 1 to {_LONGEST} characters that can be printed, not {label!r:.40}")
+    if len(set(found)) < len(found):
+        twice = next(label for label in found if found.count(label) > 1)
+        raise UsageError(f"the {what} {twice!r} is given twice")
+    return (*found, OTHER)
+
+
+@final
+class Values(Classifier):
+    """A text is its value: one of those declared, in normal form and trimmed; any other is "other".
+
+    The values are typed by the curator, never read from the file. `UsageError` for no value, one that is declared
+    twice, empty or too long.
+    """
+
+    kind = "values"
+
+    def __init__(self, values: Sequence[str], *, name: str = "values") -> None:
+        self.name = name
+        self.labels = checked_labels(values, "value")
+        self._places = {value: place for place, value in enumerate(self.labels)}
+        self.sha256 = digest(*self.labels)
+
+    def answers(self, texts: Sequence[str]) -> IndexArray:
+        """See `Classifier.answers`."""
+        other = len(self.labels) - 1
+        return np.array([self._places.get(compared(text), other) for text in texts], np.int64)
+
+    def known(self, text: str) -> tuple[int, int]:
+        """See `Classifier.known`: whether it was declared."""
+        return 1, int(compared(text) in self._places)
+
+
+@final
+class Python(Classifier):
+    """Anybody's object with ``labels``, called with one text (or its ``predict``): it returns one of them.
+
+    What it returns else, and what it raises, counts as "other": no text stops a release.
+    """
+
+    kind = "python"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        made, _ = tried(
+            name, lambda made: _function(made)("A public sentence."), "take one text and answer with a label"
+        )
+        labels = getattr(made, "labels", None)
+        if isinstance(labels, str) or not isinstance(labels, Sequence):
+            raise UsageError(f"{name} must have labels, a list of texts")
+        self._function, self.labels = _function(made), checked_labels(labels)
+        self._places = {label: place for place, label in enumerate(self.labels)}
+        self.sha256 = digest(name, *self.labels, source_digest(made))
+        licence, trained = (getattr(made, fact, None) for fact in ("licence", "trained"))
+        self.public = (public_input(name, self.sha256, licence=licence, trained=trained),)
+
+    def answers(self, texts: Sequence[str]) -> IndexArray:
+        """See `Classifier.answers`: it is called with one text at a time."""
+        return np.array([self._answer(text) for text in texts], np.int64)
+
+    def __reduce__(self) -> tuple[type[Python], tuple[str]]:
+        return Python, (self.name,)
+
+    def _answer(self, text: str) -> int:
+        other = len(self.labels) - 1
+        try:
+            with silent():
+                return self._places.get(compared(self._function(text)), other)
+        except Exception:  # of foreign code, whatever it is: a refusal would tell of one text
+            return other
+
+
+def _function(made: Any) -> Any:
+    return getattr(made, "predict", made)

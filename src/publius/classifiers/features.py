@@ -13,61 +13,27 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.text.known_words import KnownWords, count_matrix, known_of
+from publius.errors import DataError
+from publius.text.known_words import PROFILE, KnownWords
 from publius.text.normal_form import author_key
 from publius.text.tokenizer import StopWords, split_clitics
 
 if TYPE_CHECKING:
     from publius.classifiers.encoder import Encoder
 
-PROFILE: Final = "glove"
-WEIGHT: Final = 0.5
-"""Of an encoder's vector beside the words of a trained classifier (theory, 15)."""
+WEIGHT: Final = 0.5  # of an encoder's vector beside the words of a trained classifier (theory, 15)
 LOGS: Final = np.array([0.0, *(1 + math.log(count) for count in range(1, 4096))])
 """1 + ln(count); a word counts at most 4,095 times."""
 _AT_ONCE: Final = 1000  # texts
 _HALF: Final = 2**32  # a text's number and a word's place are one number
+_TYPICAL: Final = 50  # public words of a label, at most
 
 
-@final
-class Features:
-    """TF-IDF of a public vocabulary, with an encoder's vector beside it where there is one.
-
-    Attributes:
-        vocabulary: V words, sorted.
-        idf: weight of each, shape (V,).
-        encoder: None for words alone.
-    """
-
-    def __init__(self, vocabulary: Sequence[str], idf: Float64Array, encoder: Encoder | None = None) -> None:
-        if len(vocabulary) != len(idf):
-            raise ValueError("a weight for each word")
-        self.vocabulary, self.idf, self.encoder = tuple(vocabulary), np.asarray(idf, np.float64), encoder
-
-    def counts(self, texts: Sequence[str]) -> Any:
-        """How often each word stands in each text: CSR, shape (n, V)."""
-        return count_matrix(texts, self.vocabulary, profile=PROFILE, stop_words="none")
-
-    def words(self, texts: Sequence[str]) -> Any:
-        """TF-IDF of unit length: CSR of float64, shape (n, V); zero for a text without a known word."""
-        return weighted(self.counts(texts), self.idf)
-
-    def readable(self, texts: Sequence[str], words: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Which texts have a known word; with an encoder, which have a letter or a digit."""
-        found: np.ndarray[Any, np.dtype[np.bool_]] = np.diff(words.indptr) > 0
-        if self.encoder is not None:
-            found |= np.array([any(map(str.isalnum, text)) for text in texts], np.bool_)
-        return found
-
-    def meaning(self, texts: Sequence[str]) -> Float64Array:
-        """The encoder's vectors, of unit length, shape (n, d)."""
-        if self.encoder is None:
-            return np.zeros((len(texts), 0))
-        return unit(np.asarray(self.encoder.encode(texts), np.float64))
-
-    def known(self, text: str) -> tuple[int, int]:
-        """How many words of a text were looked up, and how many are known."""
-        return known_of(text, self.vocabulary, PROFILE, "english")
+def meaning(texts: Sequence[str], encoder: Encoder | None) -> Float64Array:
+    """The encoder's vectors, of unit length, shape (n, d)."""
+    if encoder is None:
+        return np.zeros((len(texts), 0))
+    return unit(np.asarray(encoder.encode(texts), np.float64))
 
 
 def weighted(counts: Any, idf: Float64Array) -> Any:
@@ -81,14 +47,14 @@ def weighted(counts: Any, idf: Float64Array) -> Any:
     return csr_array((data / np.maximum(lengths, 1e-12)[rows], indices, starts), shape=counts.shape)
 
 
-def beside(words: Any, dense: Float64Array, weight: float = 1.0) -> Any:
-    """Sparse rows with dense ones beside them, as CSR."""
-    from scipy.sparse import csr_array, hstack
+def beside(words: Any, vectors: Float64Array) -> Any:
+    """Sparse rows with an encoder's vectors beside them, as CSR."""
+    from scipy.sparse import hstack
 
-    return hstack([words, sparse(dense * weight)], format="csr") if dense.shape[1] else csr_array(words)
+    return hstack([words, _sparse(vectors * WEIGHT)], format="csr") if vectors.shape[1] else words
 
 
-def sparse(dense: Float64Array) -> Any:
+def _sparse(dense: Float64Array) -> Any:
     """Dense rows as CSR, of which products are taken row by row."""
     from scipy.sparse import csr_array
 
@@ -101,7 +67,7 @@ def sparse(dense: Float64Array) -> Any:
 def product(rows: Any, matrix: Float64Array) -> Float64Array:
     """Rows, sparse or dense, times a matrix: each row by itself, to the last bit."""
     if isinstance(rows, np.ndarray):
-        rows = sparse(rows)
+        rows = _sparse(rows)
     return np.asarray(rows @ np.ascontiguousarray(matrix, np.float64))
 
 
@@ -134,8 +100,8 @@ class _Every(dict[str, int]):
     get = __missing__
 
 
-def uses(texts: Sequence[str], authors: Sequence[Any] | None) -> tuple[tuple[str, ...], IndexArray, IndexArray]:
-    """All words of public texts, how many texts use each, and how many authors do, as `may_leave` counts them."""
+def uses(texts: Sequence[str], authors: Sequence[Any] | None) -> tuple[dict[str, int], dict[str, int]]:
+    """How many public texts use each word, and how many of their authors do, as `may_leave` counts them."""
     every, pairs, numbers = _Every(), [np.zeros(0, np.int64)], dict[str | None, int]()
     known = KnownWords(every, PROFILE, StopWords.load("none"))
     for start in range(0, len(texts), _AT_ONCE):
@@ -144,8 +110,8 @@ def uses(texts: Sequence[str], authors: Sequence[Any] | None) -> tuple[tuple[str
     found, keys = np.concatenate(pairs), [author_key(author) for author in authors or ()]
     of = [numbers.setdefault(key, len(numbers)) for key in keys] if any(keys) else range(len(texts))
     by_author = _distinct(np.array(of, np.int64)[found // _HALF] * _HALF + found % _HALF)
-    used, users = (np.bincount(each % _HALF, minlength=len(every)) for each in (found, by_author))
-    return tuple(every), used, users
+    used, users = (np.bincount(each % _HALF, minlength=len(every)).tolist() for each in (found, by_author))
+    return dict(zip(every, used, strict=True)), dict(zip(every, users, strict=True))
 
 
 def _distinct(numbers: IndexArray) -> IndexArray:
@@ -154,8 +120,8 @@ def _distinct(numbers: IndexArray) -> IndexArray:
 
 
 def typical_words(
-    rows: Any, labels: IndexArray, size: int, vocabulary: Sequence[str], kept: Collection[str], most: int
-) -> Any:
+    rows: Any, labels: IndexArray, size: int, vocabulary: Sequence[str], kept: Collection[str]
+) -> tuple[tuple[str, ...], ...]:
     """Of each of ``size`` labels the words whose mean weight exceeds that of all texts most, of those in ``kept``."""
     from scipy.sparse import csr_array
 
@@ -167,6 +133,13 @@ def typical_words(
     excess = np.where(allowed, means - rows.sum(axis=0) / max(n, 1), 0.0)
     found = []
     for row in excess:
-        best = np.argsort(-row, kind="stable")[:most]
+        best = np.argsort(-row, kind="stable")[:_TYPICAL]
         found.append(tuple(vocabulary[place] for place in best.tolist() if row[place] > 0))
     return tuple(found)
+
+
+def checked_texts(texts: Sequence[str], labels: Sequence[Any] | None, authors: Sequence[Any] | None) -> None:
+    """`DataError` unless there are as many of each."""
+    for others, what in ((labels, "labels"), (authors, "authors")):
+        if others is not None and len(others) != len(texts):
+            raise DataError(f"{len(texts):,} public texts and {len(others):,} {what}: give one for each text")

@@ -6,7 +6,6 @@ into the classifier; the page of a release then says so (``--labels-after-texts`
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.resources import files
@@ -15,15 +14,13 @@ from typing import Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.classifiers.classifier import OTHER, Classifier
+from publius.classifiers.classifier import OTHER, Classifier, checked_labels, digest, public_input
 from publius.classifiers.encoder import Encoder, load_encoder
-from publius.classifiers.features import product, unit
-from publius.classifiers.values import checked_labels
+from publius.classifiers.features import meaning, product
 from publius.errors import UsageError
 from publius.text.normal_form import compared
 
-BELOW: Final = 0.4
-"""The threshold is the cosine to the nearest name below which this share of the packaged sentences stays."""
+BELOW: Final = 0.4  # share of the packaged sentences whose cosine to the nearest name is below the threshold
 
 
 @final
@@ -51,28 +48,23 @@ class Names(Classifier):
         self._said = tuple(said[label] or label for label in self.labels[:-1])
         self._said += (said[OTHER],) if descriptions is not None and said.get(OTHER) else ()
         self.encoder = load_encoder() if encoder is None else encoder
-        decides = (*self.labels, *self._said, self.encoder.sha256, f"{BELOW:.6f}", *_sentences())
-        self.sha256 = hashlib.sha256("\n".join(decides).encode()).hexdigest()
-        own = {"name": name, "kind": "classifier", "sha256": self.sha256, "licence": None, "trained": None}
-        self.public = (own, self.encoder.public)
+        self.sha256 = digest(*self.labels, *self._said, self.encoder.sha256, f"{BELOW:.6f}", *_sentences())
+        self.public = (public_input(name, self.sha256), self.encoder.public)
 
     @cached_property
     def _vectors(self) -> Float64Array:
-        return self._meaning(self._said)
+        return meaning(self._said, self.encoder)
 
     @cached_property
     def threshold(self) -> float:  # noqa: D102  # said above
-        nearest = product(self._meaning(_sentences()), self._vectors.T).max(axis=1)
+        nearest = product(meaning(_sentences(), self.encoder), self._vectors.T).max(axis=1)
         return round(float(np.quantile(nearest, BELOW)), 3)
 
     def answers(self, texts: Sequence[str]) -> IndexArray:
         """See `Classifier.answers`."""
-        nearness = product(self._meaning(texts), self._vectors.T)
+        nearness = product(meaning(texts, self.encoder), self._vectors.T)
         best = np.argmax(nearness, axis=1)
         return np.where(nearness.max(axis=1) >= self.threshold, best, len(self.labels) - 1).astype(np.int64)
-
-    def _meaning(self, texts: Sequence[str]) -> Float64Array:
-        return unit(np.asarray(self.encoder.encode(texts), np.float64))
 
 
 def _sentences() -> list[str]:

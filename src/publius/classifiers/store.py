@@ -1,8 +1,4 @@
-"""Classifiers in folders: ``meta.json`` and arrays of numbers, with digests; and the catalogue of those that are stored.
-
-A folder holds what decides a classifier's answers and nothing else: words, arrays (``allow_pickle=False``), and what is
-said of it. Stored ones lie in ``$PUBLIUS_HOME/classifiers``.
-"""
+"""Classifiers in folders, ``meta.json`` and arrays of numbers with digests, and those in ``$PUBLIUS_HOME/classifiers``."""
 
 from __future__ import annotations
 
@@ -16,18 +12,21 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from publius.classifiers.classifier import Classifier
+from publius.arrays import Float64Array
+from publius.classifiers.classifier import Classifier, Python, public_input
+from publius.classifiers.features import meaning, weighted
 from publius.embeddings.catalogue import NAME, Shelf, owned_store
 from publius.errors import AnyPath, DataError, UsageError, shown
 from publius.files.reading import file_sha256, read_bytes_limited
 from publius.files.user_code import PYTHON
 from publius.files.writing import new_folder, write_file
+from publius.text.known_words import count_matrix
 
 if TYPE_CHECKING:
     from publius.classifiers.encoder import Encoder
 
-VERSION: Final = 1
 META: Final = "meta.json"
 _LARGEST: Final = 2**31
 _AGAIN: Final = "remove the folder and train the classifier again"
@@ -48,7 +47,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """
 
     format: Literal["publius-classifier"] = "publius-classifier"
-    version: int = VERSION
+    version: int = 1
     kind: Literal["topics", "clusters", "summary"]
     name: str
     labels: tuple[str, ...]
@@ -72,31 +71,40 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class StoredClassifier(Classifier):
     """A classifier that is made of a record and arrays, and can be saved."""
 
+    vocabulary: tuple[str, ...]
+
     def __init__(self, meta: Meta, arrays: Arrays) -> None:
         from publius.classifiers.encoder import encoder_of
-        from publius.classifiers.features import Features
 
         self.arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         digests = {name: hashlib.sha256(_bytes(array)).hexdigest() for name, array in self.arrays.items()}
         self.meta = msgspec.structs.replace(meta, arrays=dict(sorted(digests.items())))
-        self.name, self.labels, self.accuracy = meta.name, meta.labels, meta.accuracy
-        self.trained_on, self.sha256 = meta.trained_on, self.meta.sha256
-        own = {"name": meta.name, "kind": "classifier", "sha256": self.sha256, "licence": None, "trained": meta.trained}
-        self.public = (own, *meta.public)
-        self.features = Features(meta.vocabulary, self.arrays["idf"], encoder_of(meta.encoder))
+        self.name, self.labels, self.accuracy, self._words = meta.name, meta.labels, meta.accuracy, meta.words
+        self.vocabulary, self.trained_on, self.sha256 = meta.vocabulary, meta.trained_on, self.meta.sha256
+        self.public = (public_input(meta.name, self.sha256, trained=meta.trained), *meta.public)
+        self.encoder = encoder_of(meta.encoder)
+        if len(self.arrays["idf"]) != len(self.vocabulary):
+            raise ValueError("a weight for each word")
         self._prepare()
+
+    @classmethod
+    def taught(cls, arrays: Arrays, encoder: Encoder | None, **said: Any) -> Self:
+        """One that was trained now; what else `Meta` says of it."""
+        if encoder is not None:
+            said |= {"encoder": {"name": encoder.name, "sha256": encoder.sha256}, "public": (encoder.public,)}
+        return cls(Meta(trained=datetime.now(UTC).date().isoformat(), **said), arrays)
 
     @abstractmethod
     def _prepare(self) -> None:
         """Set what answering needs from ``arrays``; `KeyError` or `ValueError` where they do not fit."""
 
-    def words(self, label: str) -> tuple[str, ...]:
-        """See `Classifier.words`."""
-        return dict(zip(self.labels, self.meta.words, strict=False)).get(label, ())
-
-    def known(self, text: str) -> tuple[int, int]:
-        """See `Classifier.known`."""
-        return self.features.known(text)
+    def read(self, texts: Sequence[str]) -> tuple[Any, Float64Array, NDArray[np.bool_]]:
+        """TF-IDF of texts (CSR), their meaning, and which can be read: by a known word, an encoder by any letter or digit."""
+        words = weighted(count_matrix(texts, self.vocabulary, stop_words="none"), self.arrays["idf"])
+        readable = np.diff(words.indptr) > 0
+        if self.encoder is not None:
+            readable |= np.array([any(map(str.isalnum, text)) for text in texts], np.bool_)
+        return words, meaning(texts, self.encoder), readable
 
     def save(self, folder: AnyPath) -> None:
         """Write it into a new folder, whole or not at all."""
@@ -139,7 +147,9 @@ def read_folder(folder: AnyPath, *, own: bool = False) -> Classifier:
 
     Code that the folder names is imported from the curator's ``own`` store alone, else where somebody named it before.
     """
+    from publius.classifiers.clusters import Clusters, SummaryClassifier
     from publius.classifiers.encoder import check_named
+    from publius.classifiers.topics import TopicClassifier
 
     place = Path(folder)
     _as_drawn(place.resolve())
@@ -149,21 +159,21 @@ def read_folder(folder: AnyPath, *, own: bool = False) -> Classifier:
         raise DataError(f"{shown(place / META)} is no classifier of this Publius ({error}): {_AGAIN}") from None
     if meta.encoder is not None and not own:
         check_named(meta.encoder.get("name", ""))
+    kinds: dict[str, type[StoredClassifier]] = {
+        "topics": TopicClassifier, "clusters": Clusters, "summary": SummaryClassifier,
+    }  # fmt: skip
     arrays = {}
-    for name, digest in meta.arrays.items():
-        path = place / f"{name}.npy"
-        content = read_bytes_limited(path, _LARGEST) if NAME.fullmatch(name) else b""
-        if hashlib.sha256(content).hexdigest() != digest:
-            raise DataError(f"{shown(path)} was changed since the classifier was made: {_AGAIN}")
-        try:
-            arrays[name] = np.load(io.BytesIO(content), allow_pickle=False)
-        except (ValueError, EOFError):
-            raise DataError(f"{shown(path)} holds no array: {_AGAIN}") from None
     try:
-        return _kinds()[meta.kind](meta, arrays)
-    except (KeyError, ValueError, IndexError) as error:
-        if isinstance(error, UsageError | DataError):
-            raise
+        for name, digest in meta.arrays.items():
+            path = place / f"{name}.npy"
+            content = read_bytes_limited(path, _LARGEST) if NAME.fullmatch(name) else b""
+            if hashlib.sha256(content).hexdigest() != digest:
+                raise DataError(f"{shown(path)} was changed since the classifier was made: {_AGAIN}")
+            arrays[name] = np.load(io.BytesIO(content), allow_pickle=False)
+        return kinds[meta.kind](meta, arrays)
+    except (UsageError, DataError):
+        raise
+    except (KeyError, ValueError, IndexError, EOFError):
         raise DataError(f"the arrays in {shown(place)} do not belong together: {_AGAIN}") from None
 
 
@@ -174,8 +184,6 @@ def load_classifier(name: AnyPath) -> Classifier:
     name one as SUMMARY/classifier/FIELD.
     """
     if str(name).startswith(PYTHON):
-        from publius.classifiers.python import Python
-
         return Python(str(name))
     if isinstance(name, str) and is_stored(name):
         return read_folder(SHELF.folder(name), own=True)
@@ -210,30 +218,7 @@ def store(classifier: StoredClassifier) -> Path:
     return folder
 
 
-def _kinds() -> dict[str, type[StoredClassifier]]:
-    from publius.classifiers.clusters import Clusters
-    from publius.classifiers.summary import SummaryClassifier
-    from publius.classifiers.topics import TopicClassifier
-
-    return {"topics": TopicClassifier, "clusters": Clusters, "summary": SummaryClassifier}
-
-
 def _bytes(array: np.ndarray[Any, np.dtype[Any]]) -> bytes:
     stream = io.BytesIO()
     np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
     return stream.getvalue()
-
-
-def taught(name: str, encoder: Encoder | None, trained_on: Sequence[str]) -> dict[str, Any]:
-    """What `Meta` says of any classifier that was trained now."""
-    return {
-        "name": name, "encoder": None if encoder is None else encoder.about(), "trained_on": tuple(trained_on),
-        "trained": datetime.now(UTC).date().isoformat(), "public": () if encoder is None else (encoder.public,),
-    }  # fmt: skip
-
-
-def checked_texts(texts: Sequence[str], labels: Sequence[Any] | None, authors: Sequence[Any] | None) -> None:
-    """`DataError` unless there are as many of each."""
-    for others, what in ((labels, "labels"), (authors, "authors")):
-        if others is not None and len(others) != len(texts):
-            raise DataError(f"{len(texts):,} public texts and {len(others):,} {what}: give one for each text")

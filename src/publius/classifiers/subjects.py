@@ -13,27 +13,23 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.classifiers.classifier import Classifier
-from publius.classifiers.features import LOGS, PROFILE, unit
-from publius.classifiers.values import checked_labels
+from publius.classifiers.classifier import Classifier, checked_labels, public_input
+from publius.classifiers.features import LOGS, unit
 from publius.embeddings.catalogue import computed
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
 from publius.files.progress import counted, stage
 from publius.noise.randomness import seeded_rng
-from publius.text.known_words import count_matrix, known_of
+from publius.text.known_words import count_matrix
 from publius.text.tokenizer import StopWords
 
 SUBJECTS: Final = 300
-WORDS: Final = 20_000
-"""The most frequent words that are clustered."""
+WORDS: Final = 20_000  # the most frequent ones, which are clustered
 _NAMED_BY: Final = 3
 _WORDS_EACH: Final = 50
 _ROUNDS: Final = 60
-_HUNDRED: Final = 100
-"""Words of the documents in which a word's rarity is reckoned."""
-_SPREAD: Final = 0.5
-"""Standard deviation of a subject's share among writers, as a part of it."""
+_HUNDRED: Final = 100  # words of the documents in which a word's rarity is reckoned
+_SPREAD: Final = 0.5  # standard deviation of a subject's share among writers, as a part of it
 _SEED: Final = 2
 _VERSION: Final = 3
 
@@ -47,6 +43,7 @@ class Subjects(Classifier):
     """
 
     kind = "subjects"
+    vocabulary: tuple[str, ...]
 
     def __init__(self, embeddings: Embeddings | None = None, *, count: int = SUBJECTS, words: int = WORDS) -> None:
         vectors = Embeddings.load() if embeddings is None else embeddings
@@ -82,24 +79,14 @@ class Subjects(Classifier):
         self.name = "subjects" if embeddings is None else f"subjects of {vectors.name}"
         decides = "\n".join((*self.labels, *self.vocabulary)).encode() + self._member.astype("<i8").tobytes()
         self.sha256 = hashlib.sha256(decides).hexdigest()
-        self.public = (
-            {"name": vectors.name, "kind": "vectors", "sha256": vectors.sha256, "licence": None, "trained": None},
-        )
+        self.public = (public_input(vectors.name, vectors.sha256, "vectors"),)
         self.trained_on = tuple(vectors.source.get("trained_on", ()))
 
     def answers(self, texts: Sequence[str]) -> IndexArray:
         """See `Classifier.answers`."""
-        scores = self._excess(count_matrix(texts, self.vocabulary, profile=PROFILE, stop_words="english"))
+        scores = self._excess(count_matrix(texts, self.vocabulary))
         other = len(self.labels) - 1
         return np.where(scores.max(axis=1) > 0, np.argmax(scores, axis=1), other).astype(np.int64)
-
-    def words(self, label: str) -> tuple[str, ...]:
-        """See `Classifier.words`: those of the cluster, the most central first."""
-        return dict(zip(self.labels, self._words, strict=False)).get(label, ())
-
-    def known(self, text: str) -> tuple[int, int]:
-        """See `Classifier.known`."""
-        return known_of(text, self.vocabulary, PROFILE, "english")
 
     def _excess(self, counts: Any) -> Float64Array:
         """How far each subject stands out, shape (n, count): (mass - expected) / sqrt(e + 1/2 + (e / 2)^2), e expected.

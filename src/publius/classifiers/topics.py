@@ -15,21 +15,22 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
+from publius.classifiers.classifier import checked_labels
 from publius.classifiers.features import (
-    WEIGHT,
-    Features,
     beside,
+    checked_texts,
     inverse_frequencies,
+    meaning,
     product,
     typical_words,
     uses,
     weighted,
 )
-from publius.classifiers.store import Arrays, Meta, StoredClassifier, checked_texts, taught
-from publius.classifiers.values import checked_labels
+from publius.classifiers.store import StoredClassifier
 from publius.errors import DataError, extra
 from publius.files.progress import counted, stage
 from publius.statistics import author_mean
+from publius.text.known_words import count_matrix
 from publius.text.list_rule import may_leave
 from publius.text.normal_form import author_key, compared
 from publius.text.tokenizer import StopWords
@@ -37,16 +38,10 @@ from publius.text.tokenizer import StopWords
 if TYPE_CHECKING:
     from publius.classifiers.encoder import Encoder
 
-TYPICAL: Final = 50
-"""Public words of a label, at most."""
-_TEXTS_EACH: Final = 2
-"""Public texts that must use a word before a classifier looks it up."""
+_TEXTS_EACH: Final = 2  # public texts that must use a word before a classifier looks it up
 _FOLDS: Final = 5
-_TRIED: Final = 10_000
-"""Texts of the cross-validation, at most: the first of the order by digest of their authors."""
+_TRIED: Final = 10_000  # texts of the cross-validation, at most: the first of the order by digest of their authors
 _RULES: Final = ("naive-bayes", "svm", "soft-svm")
-_TOLERANCE: Final = 0.1
-"""Of liblinear's dual problem, its own default: a thousandth of it makes no answer better, and takes longer."""
 
 
 @final
@@ -93,33 +88,36 @@ class TopicClassifier(StoredClassifier):
         >>> topics.predict("the match had one goal"), topics.predict("?!")
         ('sport', 'other')
         """
-        texts, said, authors = _labelled(texts, labels, authors)
-        names = checked_labels(sorted({*said}))
+        checked_texts(texts, labels, authors)
+        said = [compared(label) for label in labels]
+        if len(found := {*said} - {""}) < 2:
+            raise DataError(f"the public texts have {len(found)} label: at least two are needed")
+        texts, authors = [*compress(texts, said)], None if authors is None else [*compress(authors, said)]
+        said = [*filter(None, said)]
+        names = checked_labels(sorted(found))
         place = {label: number for number, label in enumerate(names)}
         numbers = np.array([place[label] for label in said], np.int64)
         with stage("reading words"):
-            words, used, users = uses(texts, authors)
-            vocabulary = _vocabulary(words, used)
-            public = {*may_leave(dict(zip(words, users.tolist(), strict=True)), extra=extra_words, languages=languages)}
-            features = Features(vocabulary, np.ones(len(vocabulary)), encoder)
-            counts = features.counts(texts)
+            used, users = uses(texts, authors)
+            vocabulary = tuple(sorted(word for word, count in used.items() if count >= _TEXTS_EACH))
+            if not vocabulary:
+                raise DataError(f"no word is in {_TEXTS_EACH} of the public texts: give more texts")
+            public = may_leave(users, extra=extra_words, languages=languages).keys() - StopWords.load("english").words
+            counts = count_matrix(texts, vocabulary, stop_words="none")
         with stage("encoding"):
-            meaning = features.meaning(texts)
+            vectors = meaning(texts, encoder)
         with stage("cross-validation"):
-            rule, accuracy = _chosen(counts, meaning, numbers, groups_of(authors, len(texts)), names)
+            rule, accuracy = _chosen(counts, vectors, numbers, groups_of(authors, len(texts)), names)
         with stage("training"):
             idf = inverse_frequencies(counts)
             words = weighted(counts, idf)
-            weights, intercept, classes = _fitted(rule, words, meaning, numbers)
-        typical = typical_words(
-            words, numbers, len(names), vocabulary, public - StopWords.load("english").words, TYPICAL
-        )
-        meta = Meta(
-            kind="topics", labels=names, vocabulary=vocabulary, words=typical,
-            settings={"rule": rule, "texts": len(texts)}, accuracy=accuracy, **taught(name, encoder, trained_on),
+            weights, intercept, classes = _fitted(rule, words, vectors, numbers)
+        return cls.taught(
+            {"idf": idf, "weights": weights.astype(np.float32), "intercept": intercept, "classes": classes}, encoder,
+            kind="topics", name=name, labels=names, vocabulary=vocabulary, accuracy=accuracy, trained_on=tuple(trained_on),
+            words=typical_words(words, numbers, len(names), vocabulary, public),
+            settings={"rule": rule, "texts": len(texts)},
         )  # fmt: skip
-        arrays: Arrays = {"idf": idf, "weights": weights.astype(np.float32), "intercept": intercept, "classes": classes}
-        return cls(meta, arrays)
 
     def _prepare(self) -> None:
         self._weights = self.arrays["weights"].astype(np.float64)
@@ -129,43 +127,19 @@ class TopicClassifier(StoredClassifier):
 
     def answers(self, texts: Sequence[str]) -> IndexArray:
         """See `Classifier.answers`."""
-        words = self.features.words(texts)
-        rows = beside(words, self.features.meaning(texts), WEIGHT)
-        best = self._classes[np.argmax(product(rows, self._weights) + self._intercept, axis=1)]
-        readable = self.features.readable(texts, words)
+        words, vectors, readable = self.read(texts)
+        scores = product(beside(words, vectors), self._weights) + self._intercept
+        best = self._classes[np.argmax(scores, axis=1)]
         return np.where(readable, best, len(self.labels) - 1).astype(np.int64)
 
 
-def _labelled(
-    texts: Sequence[str], labels: Sequence[Any], authors: Sequence[Any] | None
-) -> tuple[list[str], list[str], list[Any] | None]:
-    """The texts that have a label, with it in normal form, and their authors; `DataError` for fewer than two labels."""
-    checked_texts(texts, labels, authors)
-    said = [compared(label) for label in labels]
-    if len(found := {*said} - {""}) < 2:
-        raise DataError(f"the public texts have {len(found)} label: at least two are needed")
-    of_them = None if authors is None else [*compress(authors, said)]
-    return [*compress(texts, said)], [*filter(None, said)], of_them
-
-
-def _vocabulary(words: Sequence[str], used: IndexArray) -> tuple[str, ...]:
-    """The words that two texts use, in order."""
-    found = tuple(sorted(words[place] for place in np.flatnonzero(used >= _TEXTS_EACH).tolist()))
-    if not found:
-        raise DataError(f"no word is in {_TEXTS_EACH} of the public texts: give more texts")
-    return found
-
-
 def _chosen(
-    counts: Any, meaning: Float64Array, numbers: IndexArray, groups: IndexArray, names: Sequence[str]
+    counts: Any, vectors: Float64Array, numbers: IndexArray, groups: IndexArray, names: Sequence[str]
 ) -> tuple[str, dict[str, Any]]:
-    """The rule that is right most often, and how often it is.
-
-    What a fold's words weigh is learned from the other folds, as it all is.
-    """
+    """The rule that is right most often, and how often: all of it is learned from the other folds, weights of words too."""
     folds = folds_of(groups)
     tried = np.argsort(folds, kind="stable")[:: max(1, -(-len(folds) // _TRIED))]
-    rules = _RULES if not meaning.shape[1] else _RULES[1:]
+    rules = _RULES if not vectors.shape[1] else _RULES[1:]
     right = {rule: np.zeros(len(tried)) for rule in rules}
     for fold in counted(range(_FOLDS), _FOLDS):
         test = folds[tried] == fold
@@ -177,15 +151,15 @@ def _chosen(
         idf[np.bincount(seen.indices, minlength=seen.shape[1]) < 1] = 0.0
         words, others = weighted(seen, idf), weighted(counts[out], idf)
         for rule in rules:
-            weights, intercept, classes = _fitted(rule, words, meaning[learn], numbers[learn])
-            scores = product(beside(others, meaning[out], WEIGHT), weights) + intercept
+            weights, intercept, classes = _fitted(rule, words, vectors[learn], numbers[learn])
+            scores = product(beside(others, vectors[out]), weights) + intercept
             right[rule][test] = classes[np.argmax(scores, axis=1)] == numbers[out]
     best = max(rules, key=lambda rule: right[rule].sum())
     return best, measured(right[best], [names[number] for number in numbers[tried].tolist()], groups[tried])
 
 
 def _fitted(
-    rule: str, words: Any, meaning: Float64Array, numbers: IndexArray
+    rule: str, words: Any, vectors: Float64Array, numbers: IndexArray
 ) -> tuple[Float64Array, Float64Array, IndexArray]:
     """Weights (V + d, classes), an intercept of each class, and the labels' numbers."""
     with extra("sklearn", "scikit-learn"):
@@ -196,8 +170,9 @@ def _fitted(
         return model.feature_log_prob_.T, np.zeros(len(model.classes_)), model.classes_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a machine that has not converged is measured like any
-        model = LinearSVC(C=0.3 if rule == "soft-svm" else 1.0, dual=True, tol=_TOLERANCE, random_state=0)
-        model.fit(beside(words, meaning, WEIGHT), numbers)
+        # A thousandth of this tolerance, liblinear's own for its dual problem, makes no answer better, and takes longer.
+        model = LinearSVC(C=0.3 if rule == "soft-svm" else 1.0, dual=True, tol=0.1, random_state=0)
+        model.fit(beside(words, vectors), numbers)
     weights, intercept = model.coef_.T, model.intercept_
     if len(model.classes_) == 2:
         weights, intercept = np.hstack([-weights, weights]), np.concatenate([-intercept, intercept])

@@ -101,7 +101,7 @@ def obfuscate(
 def answering(classifier: str | None, labels: str | None, encoder: str, *, field: str | None = None) -> Classifier:
     """The classifier of ``--classifier``, or that of ``--labels``: declared values of ``--field``, else nearest names."""
     if field is not None:
-        from publius.classifiers.values import Values
+        from publius.classifiers.classifier import Values
 
         return Values(declared_labels(labels or "")[0])
     from publius.classifiers import load_classifier

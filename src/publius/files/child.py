@@ -1,8 +1,7 @@
 """Processes of our own, which import nothing from the working folder.
 
-Python puts the working folder before its own modules; whoever can leave a file beside the documents could so run code
-with the curator's rights. What the user names, as ``python:MODULE:NAME``, is imported all the same
-(`publius.files.user_code`), after everything else was looked for elsewhere.
+Python looks there before its own modules: whoever can leave a file beside the documents could run code with the
+curator's rights. What the user names as ``python:MODULE:NAME`` is imported all the same (`publius.files.user_code`).
 """
 
 from __future__ import annotations
@@ -35,21 +34,19 @@ def environment(**more: str) -> dict[str, str]:
 @contextmanager
 def safe_start() -> Iterator[None]:
     """Inside, processes that a library starts look into no working folder either."""
-    before = os.environ.get(SAFE)
+    before = {SAFE: os.environ[SAFE]} if SAFE in os.environ else {}
     os.environ[SAFE] = "1"
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[SAFE]
-        else:
-            os.environ[SAFE] = before
+        del os.environ[SAFE]
+        os.environ.update(before)
 
 
 def searched() -> list[str]:
     """The folders that the user lets Python search, in ``PYTHONPATH``; an empty entry is the working folder."""
     found = os.environ.get("PYTHONPATH")
-    return [os.path.abspath(each or _here()) for each in found.split(os.pathsep)] if found else []
+    return [os.path.abspath(each or here()) for each in found.split(os.pathsep)] if found else []
 
 
 def forget_foreign_folders() -> None:
@@ -57,11 +54,12 @@ def forget_foreign_folders() -> None:
     from sysconfig import get_paths
 
     installed = {os.path.abspath(path) for path in get_paths().values()} | {_ROOT}
-    foreign = {*searched(), _here()} - installed
-    sys.path[:] = [each for each in sys.path if os.path.abspath(each or _here()) not in foreign]
+    foreign = {*searched(), here()} - installed
+    sys.path[:] = [each for each in sys.path if os.path.abspath(each or here()) not in foreign]
 
 
-def _here() -> str:
+def here() -> str:
+    """The working folder."""
     try:
         return os.getcwd()
     except FileNotFoundError:  # it was removed

@@ -26,17 +26,11 @@ State = TypeVar("State")
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
 
-_AHEAD: Final = 3
-"""Batches that each worker has been given, so that it waits for none."""
-
+_AHEAD: Final = 3  # batches that each worker has been given, so that it waits for none
 _FREED: Final = 24 * 2**20
 """Bytes: glibc, which has given so many back, keeps the memory of smaller arrays for the next ones, in copies too."""
-
-_share = 0
-"""In a worker: the processors that its share is; 0 where nobody shares."""
-
-_held: list[Any] = []
-"""In a worker: the work and what it works with."""
+_share = 0  # in a worker: the processors that its share is; 0 where nobody shares
+_held: list[Any] = []  # in a worker: the work and what it works with
 
 
 def mapped(
@@ -46,12 +40,12 @@ def mapped(
     """``work(state, batch)`` of each batch, in order; ``workers`` 1 works here, None takes one a CPU.
 
     Where several work and this process would only wait, a thread calls ``meanwhile``: what it finds it keeps for later,
-    when it would be found all the same, and so would its errors. The work and what it returns can be pickled. Errors of
-    ours come out as they are; of any other its type and place alone, since its message may hold words of a document.
-    `StorageError` where a worker died.
+    when it would be found all the same, and so would its errors. Errors of ours come out as they are; of any other its
+    type and place alone, since its message may hold words of a document.
     """
     from threadpoolctl import threadpool_limits
 
+    global _share
     if workers is not None and workers < 1:
         raise UsageError(f"--workers must be at least 1, not {workers}")
     count = workers or processors()
@@ -61,8 +55,11 @@ def mapped(
     with threadpool_limits(1):
         if count == 1 or len(first) < 2:
             for batch in itertools.chain(first, waiting):
-                with _one_processor():
+                before, _share = _share, 1
+                try:
                     done = work(state, batch)
+                finally:
+                    _share = before
                 yield done
             return
         yield from _in_processes(work, state, itertools.chain(first, waiting), count, meanwhile)
@@ -71,16 +68,6 @@ def mapped(
 def processors() -> int:
     """The processors that work may use: those of this process, but one for a worker, however many workers there are."""
     return _share or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-
-
-@contextlib.contextmanager
-def _one_processor() -> Iterator[None]:
-    global _share
-    _share, before = 1, _share
-    try:
-        yield
-    finally:
-        _share = before
 
 
 def _in_processes(

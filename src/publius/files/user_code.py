@@ -6,36 +6,40 @@ type and place are told (`unheard`).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
-from publius.files.child import searched
+from publius.files.child import here, searched
+
+T = TypeVar("T")
 
 PYTHON: Final = "python:"
 _OURS: Final = "publius"
 
 
-def object_at(name: str, *, working_folder: bool = False) -> Any:
-    """The object at ``python:package.module:Name``; `UsageError` where nothing does.
+def object_at(name: str) -> Any:
+    """The object at ``python:package.module:Name``; `UsageError` where nothing is.
 
-    What is not installed is looked for in the folders of ``PYTHONPATH``, then in the ``working_folder`` if wished; the
-    one that has it is searched from then on, by this process and its workers, after all others.
+    What is not installed is looked for in the folders of ``PYTHONPATH``, then in the working folder; the one that has
+    it is searched from then on, by this process and its workers, after all others.
     """
     module, _, attribute = name.removeprefix(PYTHON).partition(":")
-    _search_for(module, working_folder=working_folder)
     if not all(module.split(".")):
         raise UsageError(f"{name} is not python:MODULE:NAME")
+    top = module.partition(".")[0]
+    if top not in sys.modules and PathFinder.find_spec(top) is None:
+        sys.path += [each for each in (*searched(), here()) if PathFinder.find_spec(top, [each])][:1]
     try:
         with silent():  # so that no log that it opens has our streams
             found = import_module(module)
@@ -57,15 +61,15 @@ def object_at(name: str, *, working_folder: bool = False) -> Any:
         raise UsageError(f"{name}: the module {module} was found, and has no {attribute or 'name after it'}") from None
 
 
-def _search_for(module: str, *, working_folder: bool) -> None:
-    """Let this process import a module that the user has named from the folder of ``PYTHONPATH`` that has it."""
-    top = module.partition(".")[0]
-    if not top or top in sys.modules or PathFinder.find_spec(top) is not None:
-        return
-    for folder in [*searched(), *([os.getcwd()] if working_folder else [])]:
-        if PathFinder.find_spec(top, [folder]) is not None:
-            sys.path.append(folder)
-            return
+def tried(name: str, trial: Callable[[Any], T], does: str) -> tuple[Any, T]:
+    """The object at ``name``, or what its class makes without arguments, and what a trial with public text gives."""
+    found = object_at(name)
+    try:
+        with silent():
+            made = found() if isinstance(found, type) else found
+            return made, trial(made)
+    except Exception as error:  # of foreign code, whatever it is
+        raise UsageError(f"{name} does not {does}: {place_of(error)}") from None
 
 
 def is_foreign(kind: Any) -> bool:
@@ -90,43 +94,20 @@ def source_digest(made: Any) -> str:
     kind = made if isinstance(made, type) or inspect.isroutine(made) else type(made)
     digest = hashlib.sha256()
     for each in filter(is_foreign, getattr(kind, "__mro__", (kind,))):
-        with suppress(OSError):  # built in, or made where no file is
+        with contextlib.suppress(OSError):  # built in, or made where no file is
             digest.update(Path(getattr(sys.modules.get(each.__module__), "__file__", None) or "").read_bytes())
     return digest.hexdigest()
 
 
-def unheard(kind: Any, name: str) -> AbstractContextManager[None]:
+@contextlib.contextmanager
+def unheard(kind: Any, name: str) -> Iterator[None]:
     """Inside, the class or function ``kind`` works on documents; ``name`` is what it is called in an error.
 
     Of one that is not ours only type and place of what it raises are told, as a `PolicyError`.
     """
-    return _unheard(name) if is_foreign(kind) else nullcontext()
-
-
-def keep_unheard(kind: Any, what: str, names: Iterable[str]) -> None:
-    """Let these methods of a class, where it is not ours, be `unheard` whoever calls them: they work on documents."""
-    called = getattr(kind, "name", None)
-    for name in names if is_foreign(kind) else ():
-        if name in vars(kind):
-            known = called if isinstance(called, str) else kind.__name__
-            setattr(kind, name, _unheard(f"the {what} {known}")(vars(kind)[name]))
-
-
-@contextmanager
-def silent() -> Iterator[None]:
-    """What foreign code prints of a text stands in no output and no log.
-
-    It is the first thread's output: others, which a server has, write into no release.
-    """
-    if threading.current_thread() is not threading.main_thread():
+    if not is_foreign(kind):
         yield
         return
-    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-        yield
-
-
-@contextmanager
-def _unheard(name: str) -> Iterator[None]:
     try:
         with silent():
             yield
@@ -138,6 +119,27 @@ def _unheard(name: str) -> Iterator[None]:
         raise PolicyError(
             f"{name} failed: {place_of(error)}; what it said is not shown, for that may hold words of a document"
         ) from None
+
+
+def keep_unheard(kind: Any, what: str, names: Iterable[str]) -> None:
+    """Let these methods of a class, where it is not ours, be `unheard` whoever calls them: they work on documents."""
+    called = getattr(kind, "name", None)
+    known = called if isinstance(called, str) else kind.__name__
+    for name in vars(kind).keys() & names if is_foreign(kind) else ():
+        setattr(kind, name, unheard(kind, f"the {what} {known}")(vars(kind)[name]))
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """What foreign code prints of a text stands in no output and no log.
+
+    It is the first thread's output: others, which a server has, write into no release.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+        yield
 
 
 def _is_ours(error: BaseException) -> bool:

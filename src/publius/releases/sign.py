@@ -316,7 +316,7 @@ def _classifier(manifest: LabelManifest) -> Classifier:
     facts, labels = manifest.classifier, manifest.labels[:-1]
     found: Classifier
     if facts.kind == "values":
-        from publius.classifiers.values import Values
+        from publius.classifiers.classifier import Values
 
         found = Values(labels)
     elif facts.kind == "names":

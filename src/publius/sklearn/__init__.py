@@ -4,7 +4,6 @@ What makes them differ from most estimators is meant: there is no ``random_state
 documents, and each call of ``transform`` draws anew, so that it is one more release of the same documents.
 """
 
-from publius.sklearn.privatizers import BagPrivatizer, LabelPrivatizer
-from publius.sklearn.summary import SummaryClassifier
+from publius.sklearn.estimators import BagPrivatizer, LabelPrivatizer, SummaryClassifier
 
 __all__ = ["BagPrivatizer", "LabelPrivatizer", "SummaryClassifier"]

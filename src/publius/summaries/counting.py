@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
-from publius.classifiers.features import unit
+from publius.classifiers.features import meaning
 from publius.errors import UsageError
 from publius.files.progress import advance
 from publius.noise.randomness import RunKey
@@ -49,7 +49,7 @@ class Statements:
         self._vectors = [self._placed(text) for text in self.texts]
 
     def _placed(self, text: str) -> Float64Array:
-        return np.asarray(unit(np.asarray(self.encoder.encode([text]), np.float64))[0])
+        return np.asarray(meaning([text], self.encoder)[0])
 
     def near(self, text: str) -> list[tuple[int, float]]:
         """The statements that a text is near to, with their cosines; none for a text without words."""

@@ -191,7 +191,7 @@ def _classifiers(folder: Path, told: Told) -> None:
     table, topics, groups = told.tables.get("topics"), told.summary.classifier, told.summary.groups
     if table is None or topics is None or topics.kind != "clusters" or not groups.fields:
         return
-    from publius.classifiers.summary import from_counts
+    from publius.classifiers.clusters import from_counts
 
     shaped = table.values.reshape(*groups.shape, -1)
     for place, each in enumerate(groups.fields):

@@ -22,6 +22,7 @@ from publius.settings import TextSettings
 from publius.text.normal_form import may_have_long_run
 from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, profile_named
 
+PROFILE: Final = "glove"  # the tokenizer of classifiers
 UNKNOWN: Final = "<unk>"
 """The public token that stands for unknown words and fills short documents; no text has it as a word."""
 NOWHERE: Final = -1
@@ -328,15 +329,13 @@ def _word_list(words: tuple[str, ...]) -> WordList:
     return found
 
 
-def known_of(text: str, words: tuple[str, ...], profile: str, stop_words: str) -> tuple[int, int]:
+def known_of(text: str, words: tuple[str, ...]) -> tuple[int, int]:
     """How many words of a text are looked up in ``words``, and how many are there."""
-    (places,) = known_words(_word_list(words), profile, StopWords.load(stop_words)).places([text])
+    (places,) = known_words(_word_list(words), PROFILE, StopWords.load("english")).places([text])
     return len(places), int(np.count_nonzero(places != NOWHERE))
 
 
-def count_matrix(
-    texts: Sequence[str], words: tuple[str, ...], *, profile: str = "glove", stop_words: str = TextSettings.stop_words
-) -> Any:
+def count_matrix(texts: Sequence[str], words: tuple[str, ...], *, stop_words: str = TextSettings.stop_words) -> Any:
     """How often each of ``words`` stands in each text: a scipy CSR array of int64, shape (texts, words), sorted.
 
     A row is a function of its own text; other words and stop words count nowhere. The table of the words is kept for
@@ -347,7 +346,7 @@ def count_matrix(
     """
     from scipy.sparse import csr_array
 
-    owners, found = known_words(_word_list(words), profile, StopWords.load(stop_words)).known(texts)
+    owners, found = known_words(_word_list(words), PROFILE, StopWords.load(stop_words)).known(texts)
     n, width = len(texts), max(1, len(words))
     keys = owners * width + found
     keys.sort()  # quicker than scipy's sort row by row

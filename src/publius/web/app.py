@@ -67,7 +67,7 @@ def make_app(folder: Path, *, port: int, token: str) -> ASGIApp:
         if step == "run":
             start.begin(state, asked)
         elif step == "cancel" and state.job is not None:
-            state.job.watch.cancel()
+            state.job.watch.cancelled = True
         elif step == "again" and state.job is not None and not state.job.is_alive():
             state.job = None
         return view("start", asked)

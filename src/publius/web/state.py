@@ -67,7 +67,7 @@ class State:
             before, job = self._making or (None, None)
             if job is None or before != key or job.watch.cancelled:
                 if job is not None:
-                    job.watch.cancel()
+                    job.watch.cancelled = True
 
                 def work(said: Callable[[str], object]) -> None:
                     with self._one:
@@ -79,7 +79,7 @@ class State:
         if job.is_alive():
             raise WaitError(f"Being computed: {what}.")
         if job.failed is not None:
-            job.watch.cancel()  # who asks again begins anew
+            job.watch.cancelled = True  # who asks again begins anew
             raise job.failed
         return self.once(key, make)
 

@@ -105,7 +105,7 @@ def _value(text: str) -> Any:
 
 
 def _own(name: str) -> Any:
-    found = object_at(name, working_folder=True)
+    found = object_at(name)
     if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict")):
         raise PolicyError(f"{name} is no attacker: it needs a class with fit(texts, authors) and predict(texts)")
     try:

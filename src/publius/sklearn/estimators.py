@@ -1,24 +1,28 @@
-"""`BagPrivatizer` and `LabelPrivatizer`: the release of words and of labels as transformers."""
+"""The release of words and of labels as transformers, and the classifier that a summary leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Self, final
 
 import numpy as np
 
+from publius.classifiers import clusters, load_classifier
 from publius.classifiers.classifier import Classifier
 from publius.embeddings.embeddings import Embeddings
-from publius.errors import UsageError, extra
+from publius.errors import AnyPath, UsageError, extra
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.mechanism import Mechanism, Outcome, check_release
 from publius.mechanisms.randomized_response import RandomizedResponse
+from publius.mechanisms.registry import make_kernel
 from publius.noise.randomness import RunKey
 from publius.settings import EUCLIDEAN, TextSettings, UnknownPolicy
 from publius.sklearn.inputs import checked_counts, column_names, only_texts, texts_of, texts_of_counts
 
 with extra("sklearn", "scikit-learn"):
-    from sklearn.base import BaseEstimator, TransformerMixin
+    from scipy.special import softmax
+    from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.utils.validation import check_is_fitted
 
@@ -100,8 +104,6 @@ class BagPrivatizer(_Privatizer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters and note what the columns are; nothing is learned from the documents."""
-        from publius.mechanisms.registry import make_kernel
-
         if isinstance(self.mechanism, str):
             given = self.embeddings
             vectors = given if isinstance(given, Embeddings) else Embeddings.load(given)
@@ -154,8 +156,6 @@ class LabelPrivatizer(_Privatizer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Load the classifier; nothing is learned from the documents."""
-        from publius.classifiers import load_classifier
-
         given = self.classifier
         found = given if isinstance(given, Classifier) else load_classifier(given)
         self.mechanism_ = RandomizedResponse(found, self.epsilon)
@@ -167,3 +167,49 @@ class LabelPrivatizer(_Privatizer):
         """Protect the texts ``X`` with fresh noise; `DataError` where they are no texts."""
         check_is_fitted(self)
         return self._protected(only_texts(X))
+
+
+@final
+class SummaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Labels of texts from what a summary released; it is fitted by its folder alone.
+
+    Attributes:
+        folder: of a summary, or ``SUMMARY/classifier/FIELD``.
+    """
+
+    def __init__(self, folder: AnyPath) -> None:
+        self.folder = folder
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Read the folder; nothing is learned from ``X`` and ``y``."""
+        self.classifier_ = load_classifier(Path(self.folder))
+        if not isinstance(self.classifier_, clusters.SummaryClassifier):
+            raise UsageError("this folder holds no classifier out of a summary: name SUMMARY/classifier/FIELD")
+        return self
+
+    @property
+    def classes_(self) -> Any:
+        """The labels, "other" the last."""
+        return np.asarray(self._found().labels, dtype=object)
+
+    def predict(self, X: Any) -> Any:
+        """The label of each text, shape (documents,)."""
+        return self.classes_[self._found().answers(only_texts(X))]
+
+    def predict_proba(self, X: Any) -> Any:
+        """How probable each label is by the summary's score, shape (documents, labels); rows add up to 1."""
+        return softmax(self._found().scores(only_texts(X)), axis=1)
+
+    def _found(self) -> Any:
+        return self.classifier_ if hasattr(self, "classifier_") else self.fit().classifier_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Its folder is all it needs."""
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        """Text in; nothing to fit."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = tags.requires_fit = False
+        return tags
