@@ -548,7 +548,7 @@ def test_numbers_in_one_call_are_as_many_as_memory_holds(monkeypatch):
 
     monkeypatch.setattr(np, "tile", lambda *_: None)
     monkeypatch.setattr("scipy.sparse.csr_array", lambda given, shape: given[2])
-    starts = features.sparse(Dense())
+    starts = features._sparse(Dense())
     assert (starts.min(), starts.max()) == (0, 512 * (2**22 + 1))
 
 
