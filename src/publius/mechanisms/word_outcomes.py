@@ -22,7 +22,6 @@ from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import Lifted
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator, seeded_rng, system_rng
-from publius.privacy.bounds import displacement_quantile, lower_bound_after_nearest, paper_bound_refuted
 from publius.settings import EUCLIDEAN
 from publius.statistics import Interval, clopper_pearson
 
@@ -128,6 +127,7 @@ def distortion(mechanism: Kernel, words: IndexArray, *, draws: int = 20, rng: Ge
 def setting(mechanism: Lifted) -> dict[str, Any]:
     """The certificate and what it does to public words: constants, pairs, share unchanged, utility."""
     from publius.mechanisms.finite.base import AbstractFinite  # which a release of the paper's mechanism does without
+    from publius.privacy.bounds import displacement_quantile, lower_bound_after_nearest, paper_bound_refuted
 
     kernel, facts = mechanism.kernel, mechanism.facts()
     found = of_frequent_words(kernel)
