@@ -165,7 +165,6 @@ def test_what_is_kept_between_words_stays_in_its_place(embeddings):
     (outcome,) = mechanism.protect(["The river, and forest of the mountain."], [0], RunKey.seeded(1)).outcomes
     assert [word for word in outcome.words if word in WORDS] == ["river", "forest", "mountain"]
     assert len(outcome.words) > 3
-    assert mechanism.guarantee.kept == "all"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from scipy.stats import gamma, kstest
 import publius
 from publius.errors import DataError, UsageError
 from publius.mechanisms.vector_bags import bag_bound
-from publius.noise.laplace import NOISES
+from publius.noise.grid import Grid
+from publius.noise.laplace import NOISES, AbstractNoise
 from publius.noise.randomness import seeded_rng
 
 
@@ -35,8 +36,9 @@ def test_what_comes_back_has_no_order():
         np.testing.assert_allclose(found, given, atol=400)
 
 
-def test_no_zero_has_a_sign():
-    found = publius.randomize_bag(np.zeros((2000, 1)), "euclidean", 1e6, 1.0)
+def test_no_zero_has_a_sign(monkeypatch):
+    monkeypatch.setattr(AbstractNoise, "grid", Grid(1.0, 0.0))
+    found = publius.randomize_bag(np.zeros((2000, 1)), "euclidean", 1e6)
     assert not np.signbit(found[found == 0]).any()
 
 
@@ -44,10 +46,6 @@ def test_every_number_is_on_the_public_grid():
     own = NOISES["euclidean"](4, 2.0).grid
     found = publius.randomize_bag(vectors(), "euclidean", 2.0)
     assert (found / own.spacing == np.rint(found / own.spacing)).all()
-    coarse = publius.randomize_bag(vectors(), "euclidean", 2.0, 0.3)
-    assert (coarse / 0.25 == np.rint(coarse / 0.25)).all()
-    same = publius.randomize_bag(vectors(), "euclidean", 2.0, own, rng=seeded_rng(9))
-    np.testing.assert_array_equal(same, publius.randomize_bag(vectors(), "euclidean", 2.0, rng=seeded_rng(9)))
 
 
 def test_each_run_draws_anew():
@@ -63,8 +61,6 @@ def test_its_bound_is_epsilon_n_e_and_the_grid(metric, epsilon):
     assert stated.exponent == pytest.approx(epsilon * 10 * 0.25 + 10 * loss, rel=1e-12)
     assert stated.exponent >= epsilon * 10 * 0.25
     assert 0 < stated.delta < 1e-30
-    coarse = bag_bound(0.25, 10, 4, metric, epsilon, 0.5 / epsilon)
-    assert coarse.exponent > stated.exponent + 1
 
 
 def test_the_law_of_a_coarse_grid_keeps_the_bound():
@@ -72,9 +68,10 @@ def test_the_law_of_a_coarse_grid_keeps_the_bound():
     epsilon, spacing = 2.0, 0.25
     cells = np.arange(-80, 81) * spacing
 
-    def law(at):
-        from publius.noise.grid import Grid
+    noise = NOISES["euclidean"](1, epsilon)
+    loss = Grid.spaced(spacing, 1, epsilon, noise._diagonal(), noise._gamma.reach).loss
 
+    def law(at):
         start = Grid(spacing, 0.0).indices(np.array([at]))[0] * spacing
         edges = np.concatenate([cells - spacing / 2, [cells[-1] + spacing / 2]]) - start
         cdf = np.where(edges < 0, np.exp(-epsilon * abs(edges)) / 2, 1 - np.exp(-epsilon * abs(edges)) / 2)
@@ -85,7 +82,7 @@ def test_the_law_of_a_coarse_grid_keeps_the_bound():
 
     for x, y in [(0.1, 0.13), (0.12, 0.13), (0.0, 1.0), (-0.37, 0.38)]:
         ratio = np.abs(np.log(law(x)) - np.log(law(y))).max()
-        assert ratio <= bag_bound(abs(x - y), 1, 1, "euclidean", epsilon, spacing).exponent
+        assert ratio <= epsilon * abs(x - y) + loss
 
 
 @pytest.mark.parametrize(
@@ -97,8 +94,7 @@ def test_what_is_no_bag_of_vectors_is_refused(wrong):
 
 
 @pytest.mark.parametrize(
-    "wrong", [("cosine", 1.0), ("euclidean", 0.0), ("euclidean", 1.0, 1e-300), ("euclidean", 1.0, -1.0),
-              ("euclidean", 1.0, math.nan), ("euclidean", 1.0, math.inf)],
+    "wrong", [("cosine", 1.0), ("euclidean", 0.0)],
 )  # fmt: skip
 def test_what_cannot_be_noise_is_refused(wrong):
     with pytest.raises(UsageError):

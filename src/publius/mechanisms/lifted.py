@@ -96,7 +96,7 @@ class Lifted(Mechanism):
         said = self.kernel.guarantee
         if is_foreign(type(self.kernel)) and said.evidence != "none":
             said = replace(said, evidence="stated")  # a class from outside may state whatever it likes
-        return replace(said.lifted(self.length), ordered=self.ordered, kept=self.between)
+        return replace(said.lifted(self.length), ordered=self.ordered)
 
     @property
     def trained_on(self) -> tuple[str, ...]:

@@ -94,10 +94,6 @@ class AbstractNoise(ABC):
         """The public grid on which a noisy vector may be seen, and what that costs: see `publius.noise.grid`."""
         return Grid.of(self.dimension, self.epsilon, self._diagonal(), self._gamma.reach)
 
-    def grid_of(self, spacing: float) -> Grid:
-        """A grid of another ``spacing``, rounded down to a power of two, with what that costs: `Grid.spaced`."""
-        return Grid.spaced(spacing, self.dimension, self.epsilon, self._diagonal(), self._gamma.reach)
-
 
 @final
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Literal, final
 
 from publius.errors import PolicyError, UsageError
-from publius.settings import EUCLIDEAN, MANHATTAN, Between
+from publius.settings import EUCLIDEAN, MANHATTAN
 
 Evidence = Literal["proven", "certified", "stated", "none"]
 
@@ -33,7 +33,6 @@ class Guarantee:
         delta: probability by which it can be exceeded.
         size: N, words of a document; None for a single word.
         ordered: whether the words leave in order, so that distances add up place by place.
-        kept: what is left unprotected between ordered words.
 
     >>> Guarantee(5.0, None, "proven", size=1).map()
     5.0
@@ -45,7 +44,6 @@ class Guarantee:
     delta: float = 0.0
     size: int | None = None
     ordered: bool = False
-    kept: Between = "none"
 
     @property
     def epsilon_total(self) -> float:

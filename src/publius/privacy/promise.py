@@ -186,9 +186,7 @@ def _unprotected(manifest: Any) -> list[str]:
 
 def number(value: float) -> str:
     """A number for people: thousands grouped, at most four significant digits of a fraction."""
-    if isinstance(value, int) or float(value).is_integer():
-        return f"{value:,.0f}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1000 else f"{value:.4g}"
 
 
 def rounded_up(value: float, digits: int = 3) -> str:
