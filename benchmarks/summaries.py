@@ -24,8 +24,7 @@ import numpy as np
 from publius.classifiers.classifier import Classifier
 from publius.classifiers.encoder import Encoder, load_encoder
 from publius.noise.randomness import RunKey
-from publius.summaries.contributions import NEAR_RECORD, Contributions, Mentions, tags_of
-from publius.summaries.counting import Collected, Statements
+from publius.summaries.contributions import NEAR_RECORD, Collected, Contributions, Mentions, Statements, tags_of
 from publius.summaries.novelty import Sample
 from publius.summaries.summary import Summary
 from publius.summaries.told import Earlier

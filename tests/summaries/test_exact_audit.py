@@ -19,7 +19,8 @@ from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.summaries.contributions import Contributions, tags_of
 from publius.summaries.groups import Groups
-from publius.summaries.tables import histogram, noisy_table, shares_of
+from publius.summaries.summary import Summary
+from publius.summaries.tables import histogram, shares_of
 
 EPSILON = Fraction(1)
 GROUPS = Groups.of(["s=a"])  # "a" and "other"
@@ -48,7 +49,7 @@ def tables_of(cells):
 
 @functools.cache
 def noise_of(epsilon, per_author):
-    return noisy_table(np.zeros(1, np.int64), epsilon=epsilon, moved=2 * per_author, most=9, rng=seeded_rng(1)).noise
+    return Summary(epsilon=epsilon, documents_per_author=per_author, shares="subjects=1").noise("subjects")
 
 
 def probability(noise, count, value):

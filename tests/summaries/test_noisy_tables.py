@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from publius.errors import UsageError
 from publius.noise.discrete_laplace import DiscreteLaplace
-from publius.noise.randomness import seeded_rng
-from publius.summaries.tables import NoisyTable, exact_share, histogram, noisy_table, shares_of, whole_rows
+from publius.noise.randomness import RunKey, seeded_rng
+from publius.summaries.summary import Summary
+from publius.summaries.tables import NoisyTable, exact_share, histogram, shares_of, whole_rows
 
 MADE = ("totals", "topics", "subjects")
 
@@ -58,19 +59,20 @@ def test_counts():
         histogram(np.array([6]), (10**6, 10**6))
 
 
-def test_every_cell_has_noise_of_the_stated_scale():
-    counts = np.zeros((4, 5), np.int64)
-    result = noisy_table(counts, epsilon=Fraction(1, 2), moved=6, most=9, rng=seeded_rng(1))
+def test_every_cell_has_noise_of_the_stated_scale(topics, subjects):
+    key = RunKey.seeded(1)
+    of = Summary(topics, "1/2", subjects=subjects, documents_per_author=3, by=["s=a,b,c"], shares="topics=1")
+    (result,) = of.draw(of.gathered([], [], {"s": []}, key), key.rng, force=True).tables.values()
     assert result.noise.scale == 12
-    assert (result.values == result.noise.noisy(counts, seeded_rng(1))).all()
+    assert (result.values == result.noise.noisy(np.zeros((4, 5), np.int64), key.rng("summary/topics"))).all()
     assert len(set(result.values.ravel().tolist())) > 8
 
 
 def test_limits_hold_together():
-    truth = np.arange(100).reshape(10, 10)
+    truth, noise = np.arange(100).reshape(10, 10), DiscreteLaplace.protecting(2, Fraction(1))
     rng, cells, sums = seeded_rng(2), 0, 0
     for _ in range(300):
-        noisy = noisy_table(truth, epsilon=Fraction(1), moved=2, most=5000, rng=rng)
+        noisy = NoisyTable(noise.noisy(truth, rng), noise, 5000)
         low, high = noisy.limits()
         cells += bool(((low <= truth) & (truth <= high)).all())
         assert low.min() >= 0

@@ -9,7 +9,7 @@ import pytest
 import publius.start
 from publius.classifiers.encoder import load_encoder
 from publius.errors import MissingExtraError
-from publius.summaries.counting import NEAR, Statements
+from publius.summaries.contributions import NEAR, Statements
 
 CONCERNS = Path(publius.start.__file__).with_name("concerns.json")
 STATEMENTS = [

@@ -123,8 +123,6 @@ def _evidence(
 
     Noise is independent in each cell, so only the cells in which the two worlds differ are drawn.
     """
-    from publius.summaries.tables import noisy_table
-
     score = Fraction(0)
     for name in one:
         cells = np.flatnonzero(one[name] != other[name])
@@ -133,12 +131,10 @@ def _evidence(
         present = whole[name][cells]
         absent = present - one[name][cells] + other[name][cells]
         table: Any = name
-        drawn = noisy_table(
-            absent if replaced else present, epsilon=summary.epsilon * summary.shares[table], moved=summary.moved(table),
-            most=int(np.sum(whole[name])), rng=key.rng(f"attack/{attack}/{name}"),
-        )  # fmt: skip
-        gained = np.abs(drawn.values - present) - np.abs(drawn.values - absent)
-        score += Fraction(int(gained.sum())) / Fraction(drawn.noise.scale)
+        noise = summary.noise(table)
+        drawn = noise.noisy(absent if replaced else present, key.rng(f"attack/{attack}/{name}"))
+        gained = np.abs(drawn - present) - np.abs(drawn - absent)
+        score += Fraction(int(gained.sum())) / Fraction(noise.scale)
     return float(score)
 
 

@@ -31,7 +31,7 @@ from publius.releases.manifest import ClassifierFacts, PublicInput, SummaryManif
 from publius.releases.register import check_public, note_files, refuse_training_file, whole
 from publius.releases.rows import csv_table
 from publius.settings import Engine, Reading
-from publius.summaries.counting import NEAR
+from publius.summaries.contributions import NEAR
 from publius.summaries.novelty import Sample
 from publius.summaries.summary import Mapped, Summary, too_few
 from publius.summaries.told import Earlier, Row, Told

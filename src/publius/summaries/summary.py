@@ -18,9 +18,9 @@ from publius.files.progress import stage
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import Generator, RunKey
 from publius.settings import LARGEST_LOCAL_EPSILON
-from publius.summaries.counting import BATCH, Cells, Collected, Counted, Statements, authors_of, count_batch
+from publius.summaries.contributions import BATCH, Cells, Collected, Counted, Statements, authors_of, count_batch
 from publius.summaries.groups import Groups
-from publius.summaries.tables import LEVEL, NoisyTable, Shares, Table, exact_share, histogram, noisy_table, shares_of
+from publius.summaries.tables import LEVEL, NoisyTable, Shares, Table, exact_share, histogram, shares_of
 
 if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
@@ -229,14 +229,13 @@ class Summary:
             raise PolicyError(f"{few}. Nothing was drawn or debited (--force draws it all the same)")
         cells, authors = found.cells, found.authors
         tables = dict[Table, NoisyTable]()
-        for name, share in self.shares.items():
+        for name in self.shares:
             if name == "statements":
                 counts, most = found.mentions.counts(len(self.statements)), authors
             else:
                 counts, most = self.histogram(name, cells), authors * self.documents_per_author
-            tables[name] = noisy_table(
-                counts, epsilon=self.epsilon * share, moved=self.moved(name), most=most, rng=rng(f"summary/{name}")
-            )
+            noise = self.noise(name)
+            tables[name] = NoisyTable(noise.noisy(counts, rng(f"summary/{name}")), noise, most)
         return Told(self, authors, tables)
 
     def histogram(self, name: Table, cells: IndexArray) -> IndexArray:

@@ -1,4 +1,4 @@
-"""Noisy tables: exact noise in every cell, empty ones too, and limits. Only `noisy_table` sees counts."""
+"""Noisy tables: exact noise in every cell, empty ones too, and limits; how epsilon is divided among them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
 from publius.noise.discrete_laplace import DiscreteLaplace
-from publius.noise.randomness import Generator
 from publius.privacy.guarantee import exact_number
 
 Table = Literal["totals", "topics", "subjects", "statements"]
@@ -88,12 +87,6 @@ def histogram(cells: IndexArray, shape: tuple[int, ...]) -> IndexArray:
     if size > LARGEST_TABLE:
         raise UsageError(f"a table of {size:,} cells is larger than {LARGEST_TABLE:,}: declare fewer groups")
     return np.bincount(cells, minlength=size).reshape(shape)
-
-
-def noisy_table(counts: IndexArray, *, epsilon: Fraction, moved: int, most: int, rng: Generator) -> NoisyTable:
-    """``counts`` under a pure ``epsilon``, delta 0: one author replaced moves them by at most ``moved`` in all."""
-    noise = DiscreteLaplace.protecting(moved, epsilon)
-    return NoisyTable(noise.noisy(counts, rng), noise, most)
 
 
 # What may be made of it -------------------------------------------------------------------------------------
