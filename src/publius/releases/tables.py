@@ -95,7 +95,7 @@ def protect_table(
     }  # fmt: skip
     facts = mechanism.facts()
     fields = ["label"] * (mechanism.kind == "labels")
-    if mechanism.kind == "words" or facts["bag"] is not None:
+    if mechanism.kind == "words" or facts.get("bag") is not None:
         fields += ["size", "words" if facts.get("ordered") else "bag"]
     for name in fields:
         values = [rows[each][name] for each in place]
