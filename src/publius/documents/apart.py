@@ -66,7 +66,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]), most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        return {"rows": READERS[request["kind"]](Path(os.fsdecode(request["path"])), request)}
+        return {"found": READERS[request["kind"]](Path(os.fsdecode(request["path"])), request)}
     except MissingExtraError as error:
         return {"missing": error.__reduce__()[1]}
     except Exception:  # of a library on a damaged file
@@ -76,7 +76,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 # One document a file --------------------------------------------------------------------------------------
 
 
-def _docx(path: Path, request: dict[str, Any]) -> list[str]:
+def _docx(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     with extra("documents", "python-docx"):
         import docx
         from docx.table import _Cell
@@ -91,11 +91,11 @@ def _docx(path: Path, request: dict[str, Any]) -> list[str]:
             else:
                 yield item.text
 
-    return ["\n".join(lines(docx.Document(str(path))))[:_LONGEST]]
+    return {"text": "\n".join(lines(docx.Document(str(path))))[:_LONGEST]}
 
 
-def _pdf(path: Path, request: dict[str, Any]) -> list[Any]:
-    """The text of its pages, how many of them are pictures, and how many there are."""
+def _pdf(path: Path, request: dict[str, Any]) -> dict[str, Any]:
+    """The text of its pages, and how many of them are pictures."""
     with extra("documents", "pypdf"):
         import pypdf
     pages, pictures = [], 0
@@ -104,15 +104,19 @@ def _pdf(path: Path, request: dict[str, Any]) -> list[Any]:
         if len(text.split()) < 20 and page.images.keys():  # a picture with a stamp
             pictures, text = pictures + 1, ""
         pages.append(text)
-    return ["\n".join(pages)[:_LONGEST], pictures, len(pages)]
+    what = "pages that are pictures, which count as empty"
+    if pictures == len(pages):
+        what, pictures = "files that are pictures, which count as empty texts: recognise their text first", min(pictures, 1)
+    return {"text": "\n".join(pages)[:_LONGEST], "told": {what: pictures}}
 
 
-def _html(path: Path, request: dict[str, Any]) -> list[str]:
+def _html(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     """What a reader sees of the page, its title first; in the encoding of its mark, of its head, or of its letters."""
     data = path.read_bytes()
     whole = whole_encoding(data, Reading(encoding=request["encoding"]))
     named = re.search(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", data[:2048])
-    return [_page(data.decode(whole, "replace") if whole else _as_said(data, named and named[1].decode()))[:_LONGEST]]
+    page = data.decode(whole, "replace") if whole else _as_said(data, named and named[1].decode())
+    return {"text": _page(page)[:_LONGEST]}
 
 
 def _page(page: str) -> str:
@@ -134,7 +138,7 @@ def _mbox(path: Path, request: dict[str, Any]) -> list[int]:
     return starts
 
 
-def _mail(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
+def _mail(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     """The text of a mail, its subject first, and who sent it, whatever charset it claims; of a ``sender`` this alone."""
     (start, stop), whole = request["part"], request["kind"] == "eml"
     with path.open("rb") as file:
@@ -150,7 +154,7 @@ def _mail(path: Path, request: dict[str, Any]) -> list[dict[str, str]]:
     elif "@" in normal_form("NFKC", sender := _header(sender)):
         sender = f'"{sender}"'  # a name, whatever it says
     parts = (_header(fields.get("subject", "")), _body(message).strip()) if whole else ()
-    return [{"text": "\n\n".join(filter(None, parts))[:_LONGEST], "from": sender}]
+    return {"text": "\n\n".join(filter(None, parts))[:_LONGEST], "from": sender}
 
 
 class _ShortHeaders(email.policy.Compat32):
@@ -236,7 +240,7 @@ def _rows(sheet: Any) -> Iterator[list[Any]]:
         yield before + row
 
 
-READERS: Final[dict[str, Callable[[Path, dict[str, Any]], list[Any]]]] = {
+READERS: Final[dict[str, Callable[[Path, dict[str, Any]], Any]]] = {
     "docx": _docx, "pdf": _pdf, "html": _html, "eml": _mail, "sender": _mail, "mbox": _mbox, "sheets": _sheets,
 }  # fmt: skip
 

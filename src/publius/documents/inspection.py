@@ -18,7 +18,7 @@ from publius.documents.document import Document
 from publius.documents.office import Workbook
 from publius.documents.separated import Separated
 from publius.documents.sources import Source
-from publius.documents.tables import ChoiceError, header_rows
+from publius.documents.tables import ChoiceError
 from publius.errors import MissingExtraError, extra, how_many
 from publius.files.pool import mapped
 from publius.files.progress import stage
@@ -101,7 +101,7 @@ class _Seen:
 
     def __init__(self, corpus: Corpus, by: Mapping[str, Callable[[object], bool]], *, authored: bool) -> None:
         self.text, self.by, self.authored, table = corpus.plan.text, by, authored, corpus.tables[0]
-        self.header = header_rows(table.reading) if isinstance(table, Separated | Workbook) else None
+        self.header = table.header if isinstance(table, Separated | Workbook) else None
         tables = [each for each in corpus.tables if isinstance(each, Separated) and each.reading.quotes == "standard"]
         self.marks = {(table.delimiter, len(table.columns) - 1) for table in tables if len(table.columns) > 1}
         self.documents = self.empty = self.placeholders = 0

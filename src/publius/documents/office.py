@@ -15,7 +15,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.tables import UNREADABLE, ChoiceError, Table, has_column, header_of, header_rows, together
+from publius.documents.tables import UNREADABLE, ChoiceError, Table, has_column, header_of, together
 from publius.errors import DataError, MissingExtraError
 from publius.files.child import command, environment
 from publius.settings import Reading
@@ -31,36 +31,27 @@ class Office(Table):
 
     def load(self) -> list[dict[str, Any]]:
         """A document that cannot be read counts as an empty text, each mail of a mailbox by itself (rule 5)."""
-        if self.kind == "eml":
-            return [{"id": self.stem, **self._mail(None)}]
-        if self.kind == "mbox":
-            starts = asked("mbox", self.path, self.reading) or []
-            parts = enumerate(pairwise([*starts, os.stat(self.path).st_size]), start=1)
-            return [{"id": f"{self.stem}-{number}", **self._mail(part)} for number, part in parts]
-        answer = asked(self.kind, self.path, self.reading)
-        if answer is None:
+        if self.alone:
+            return [{"id": self.stem, **self._document(None)}]
+        starts = asked("mbox", self.path, self.reading) or []
+        parts = enumerate(pairwise([*starts, os.stat(self.path).st_size]), start=1)
+        return [{"id": f"{self.stem}-{number}", **self._document(part)} for number, part in parts]
+
+    def _document(self, part: tuple[int, int] | None) -> dict[str, Any]:
+        found: dict[str, Any] | None = asked("eml" if part else self.kind, self.path, self.reading, part)
+        if found is None:
             self.tally[UNREADABLE] += 1
-            answer = [""]
-        elif self.kind == "pdf" and answer[1]:
-            whole = answer[1] == answer[2]
-            what = "files that are pictures, which count as empty texts: recognise their text first"
-            self.tally[what if whole else "pages that are pictures, which count as empty"] = 1 if whole else answer[1]
-        return [{"id": self.stem, "text": answer[0]}]
+            found = {"text": ""}
+            if self.kind in ("eml", "mbox"):  # whose it is, at least
+                found = asked("sender", self.path, self.reading, part) or {"text": "", "from": ""}
+        self.told |= {what: (count, "") for what, count in found.pop("told", {}).items()}
+        return found
 
     def records(self) -> Iterator[dict[str, Any]]:
         """A mailbox is held as a whole."""
         yield from (held := self._held)
         if self.kind != "mbox" and len(held[0]["text"]) > _KEPT:
             self.__dict__.pop("_held", None)
-
-    def _mail(self, part: tuple[int, int] | None) -> dict[str, str]:
-        found = asked("eml", self.path, self.reading, part)
-        if found is None:
-            self.tally[UNREADABLE] += 1
-            found = asked("sender", self.path, self.reading, part) or [
-                {"text": "", "from": ""}
-            ]  # whose it is, at least
-        return found[0]  # type: ignore[no-any-return]
 
 
 @final
@@ -78,11 +69,9 @@ class Workbook(Table):
             raise DataError(f"No sheet {missing[0]}. Found: {', '.join(each[0] for each in sheets)}.")
         hidden = [name for name, unseen, _ in sheets if unseen and name not in wanted]
         read = [(name, rows) for name, _, rows in sheets if name in wanted or not (wanted or name in hidden)]
-        self._tell("hidden sheets, which are left out", hidden)
-        if formulas:
-            what = "cells that are formulas without a stored value: open the workbook once and save it"
-            self.tally[what] = formulas
-        first, count = header_rows(self.reading)
+        self.told["hidden sheets, which are left out"] = (len(hidden), ", ".join(hidden))
+        self.told["cells that are formulas without a stored value: open the workbook once and save it"] = (formulas, "")
+        first, count = self.header
         found: list[dict[str, Any]] = []
         for name, rows in read if wanted else self._tables(read, first, count):
             places = self.places_of(header_of(rows[first : first + count]))
@@ -94,12 +83,10 @@ class Workbook(Table):
         return found
 
     def _tables(self, sheets: Sequence[Sheet], first: int, count: int) -> list[Sheet]:
-        """The sheets that are read where none was named: all with a row below their names, if these are the same.
-
-        What stands below the names decides nothing but what is proposed (rule 5).
-        """
+        """All sheets with a row below their names, if these are the same: what is below decides only what is proposed."""
         tables = [(name, rows) for name, rows in sheets if len(rows) > first + count]
-        self._tell("sheets that are no table, left out", [name for name, rows in sheets if len(rows) <= first + count])
+        others = [name for name, rows in sheets if len(rows) <= first + count]
+        self.told["sheets that are no table, left out"] = (len(others), ", ".join(others))
         if not tables:
             return []
         names = [[*filter(None, header_of(rows[first : first + count]))] for _, rows in tables]
@@ -107,7 +94,11 @@ class Workbook(Table):
         sure = bool(self.reading.header_row) or has_column(names[0], self.reading.text_field or "text")
         sure = sure or (len(names[0]) > 1 and all(at == first for at in headers.values()))
         if sure and all(each == names[0] for each in names):
-            self._tell("sheets with one header, read together", [name for name, _ in tables] if len(tables) > 1 else [])
+            if len(tables) > 1:
+                self.told["sheets with one header, read together"] = (
+                    len(tables),
+                    ", ".join(name for name, _ in tables),
+                )
             return tables
         listed = "; ".join(
             f"{name} (names of columns in row {headers[name] + 1}, {len(rows) - headers[name] - 1} rows below)"
@@ -122,16 +113,9 @@ class Workbook(Table):
              ("sheet that is looked at here", 1, f"--sheet {name} --header-row {row}")],
         )  # fmt: skip
 
-    def _tell(self, what: str, sheets: Sequence[str]) -> None:
-        if sheets:
-            self.told[what] = (len(sheets), ", ".join(sheets))
-
 
 def _header(rows: Sequence[Sequence[str | None]]) -> int:
-    """The place of the first row that is filled as far as any of the first ones: names of columns stand there.
-
-    One name may be missing, as above the row numbers that a program has put first.
-    """
+    """The first row that is filled as far as any of the first ones; one name may be missing, as above row numbers."""
     filled = [sum(cell is not None for cell in row) for row in rows[:20]]
     most = max(filled, default=0)
     full = (at for at, n in enumerate(filled) if n == most or (n == most - 1 and rows[at][0] is None))
@@ -180,7 +164,7 @@ def _end_all() -> None:
         _running.pop().end()
 
 
-def asked(kind: str, path: Path, reading: Reading, part: tuple[int, int] | None = None) -> list[Any] | None:
+def asked(kind: str, path: Path, reading: Reading, part: tuple[int, int] | None = None) -> Any:
     """What the process made of a file, or of a ``part`` of it; None where it cannot be read within its limits."""
     while _running and _running[-1].owner != os.getpid():
         _running.pop()
@@ -198,4 +182,4 @@ def asked(kind: str, path: Path, reading: Reading, part: tuple[int, int] | None 
             _running.append(process)
     if answer and "missing" in answer:
         raise MissingExtraError(*answer["missing"])
-    return answer.get("rows") if answer else None
+    return answer.get("found") if answer else None

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.documents.tables import NULLS, Table, head_of, header_of, header_rows, together, whole_encoding
+from publius.documents.tables import NULLS, Table, head_of, header_of, together, whole_encoding
 from publius.errors import DataError, UsageError, how_many
 from publius.files.reading import open_binary
 from publius.settings import Reading
@@ -37,7 +37,7 @@ class Separated(Table):
         self.encoding = whole_encoding(head, reading, name)
         text = decoded(head, whole=self.encoding)
         told = None if reading.header_row else re.match(r"(\"?)sep=([^\r\n\"])\1[\r\n]", text)  # Excel's own first line
-        first, names = header_rows(reading)
+        first, names = self.header
         skipped = 1 if told else first
         own = told[2] if told else most_frequent(text, first)
         self.delimiter = {"tab": "\t", r"\t": "\t"}.get(reading.delimiter or own, reading.delimiter or own)

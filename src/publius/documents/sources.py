@@ -18,7 +18,7 @@ from publius.documents.arrow import Arrow
 from publius.documents.json_rows import Json, JsonLines
 from publius.documents.office import Office, Workbook
 from publius.documents.separated import Separated, most_frequent
-from publius.documents.tables import HEAD, Table, TextFile, head_of, header_rows, whole_encoding
+from publius.documents.tables import HEAD, Table, TextFile, head_of, whole_encoding
 from publius.errors import DataError, UsageError, os_errors, shown, usable
 from publius.settings import Reading
 from publius.text.normal_form import decoded
@@ -188,7 +188,6 @@ _READERS: Final[dict[str, type[Table]]] = {
 
 def tables_of(source: Source, reading: Reading) -> list[Table]:
     """A table for each file."""
-    header_rows(reading)  # refused whatever the files are
     table = "txt" if reading.lines else "csv" if reading.delimiter else None
     files = source.files(reading)
     kinds = [table if table and file.kind in ("csv", "txt") else file.kind for file in files]

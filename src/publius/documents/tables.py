@@ -43,6 +43,7 @@ class Table:
 
     def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
         self.path, self.name, self.reading, self.kind = path, name, reading, kind  # the name is what messages call it
+        self.header = header_rows(reading)
         self.alone = kind in ("docx", "pdf", "html", "eml") or (kind == "txt" and not reading.lines)  # one document
         self.stem = Path(name.strip("'\"")).stem  # the id of its document
         self.told: dict[str, tuple[int, str]] = {}  # what was seen when it was opened: how often, and where
