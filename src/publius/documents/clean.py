@@ -8,11 +8,10 @@ from typing import Final
 
 from publius.text.normal_form import normal_form
 
-BLOCKS: Final = frozenset(
+BLOCKS: Final = frozenset(  # elements of HTML that begin a line
     "address article aside blockquote br caption dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr "
     "legend li main nav ol option p pre section table td th title tr ul".split()
 )
-"""Elements of HTML that begin a line."""
 # Markup is what has a tag of HTML by name: "a < b" and "<3" are an author's own.
 _INLINE: Final = (
     "a|abbr|b|big|body|button|center|cite|code|col|del|details|em|font|head|html|i|img|input|ins|kbd|label|link|mark|meta|o:p|"
@@ -26,8 +25,8 @@ _BRACKETED: Final = (
     r"\[(?:[A-Z][A-Z _-]{2,30}[A-Z0-9]?|(?:redacted|removed|anonymi[sz]ed|name|person|deleted)[ _-]?\d{0,4})\]"
     r"|<[A-Z][A-Z_]{2,30}(?:_?\d{1,4})?>|\{\{?[A-Z][A-Z_]{2,30}\}?\}"
 )
+# What an earlier anonymisation put in the place of words: [NAME], <PERSON_1>, XXXX.
 PLACEHOLDER: Final = re.compile(rf"{_BRACKETED}|\bX{{3,}}\b|\u2588{{2,}}")
-"""What an earlier anonymisation put in the place of words: [NAME], <PERSON_1>, XXXX."""
 _IN_BRACKETS: Final = re.compile(_BRACKETED)  # each begins with a bracket, so it is found quickly
 # What quotes another person, as mail programs, forums and trackers write it.
 _SUBJECT: Final = "(?:Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Assunto|Ämne|Temat)"

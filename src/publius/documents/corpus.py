@@ -21,8 +21,7 @@ from publius.files.reading import file_sha256, value_list
 from publius.settings import Reading
 from publius.text.normal_form import UNHEARD, Tally, author_key, said
 
-OWN: Final = "id"
-"""The author field that makes each document its own author, where no column is called so."""
+OWN: Final = "id"  # the author field that makes each document its own author, where no column is called so
 
 
 @final
@@ -71,10 +70,8 @@ class Corpus:
 
     def __init__(self, source: Source, tables: Sequence[Table], plans: Sequence[Plan]) -> None:
         self.source, self.tables, self.plans = source, tuple(tables), tuple(plans)  # the source holds standard input
-        self.counted = 0
-        """How many documents there are, 0 as long as nobody has read to their end."""
-        self.tallies: list[Tally] | None = None
-        """What was seen in the documents of each table by who read all of them last."""
+        self.counted = 0  # how many documents there are; 0 as long as nobody has read to their end
+        self.tallies: list[Tally] | None = None  # what was seen in each table's documents by who read all of them last
         self._met: set[str] = set()
         self._digests: dict[tuple[int, ...], str] = {}
 
@@ -92,10 +89,7 @@ class Corpus:
         self, fields: Sequence[str] = (), author_field: str | None = None, no_author: Sequence[str] = (),
         id_field: str | None = None, *, gaps: bool = False,
     ) -> Corpus:  # fmt: skip
-        """The same files and texts, with these columns beside them; `DataError` where one is not there.
-
-        With ``gaps`` a file need not have them all.
-        """
+        """The same files and texts, with these columns beside them; with ``gaps`` a file need not have them all."""
         named = [each for given in no_author for each in value_list(given or '""', "--no-author")]
         nobody = frozenset(author_key(each) or "" for each in named)
         beside, plans = () if gaps else fields, []

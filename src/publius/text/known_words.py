@@ -23,11 +23,9 @@ from publius.text.normal_form import may_have_long_run
 from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, profile_named
 
 PROFILE: Final = "glove"  # the tokenizer of classifiers
-UNKNOWN: Final = "<unk>"
-"""The public token that stands for unknown words and fills short documents; no text has it as a word."""
-NOWHERE: Final = -1
-"""The place of an unknown word."""
-_NOTHING: Final = -2
+UNKNOWN: Final = "<unk>"  # the public token of unknown words and of what fills short documents; no text has it
+NOWHERE: Final = -1  # the place of an unknown word
+_NOTHING: Final = -2  # the code of a stop word
 _UNSEEN: Final = int(np.iinfo(np.int64).min)
 
 _CHUNK: Final = 8192
@@ -147,22 +145,17 @@ if hasattr(os, "register_at_fork"):  # a child has the table whole and the lock 
 class KnownWords:
     """Texts to places in a vocabulary, by one code for each stretch of text without white space; safe in threads.
 
-    The code is the place of its word, `NOWHERE` for an unknown one, `_NOTHING` for a stop word, and below that a row
-    of several.
+    The code is the place of its word, `NOWHERE` of an unknown one, `_NOTHING`, or below that a row of several words.
     """
 
     def __init__(self, vocabulary: IndexedVocabulary, profile: str, stop_words: StopWords) -> None:
         self._facts = vocabulary, profile, stop_words
         self._digits_kept = profile_named(profile).digits == "kept"
         self._codes, self._rows, self._age = _NO_PLACES, list[IndexArray](), -1
-        self.names = (*vocabulary.vocabulary, UNKNOWN)
-        """The words by place, and the unknown token last, so that `NOWHERE` names it."""
+        self.names = (*vocabulary.vocabulary, UNKNOWN)  # by place, the unknown token last, so that `NOWHERE` names it
 
     def places(self, texts: Sequence[str], length: int | None = None, *, drop: bool = False) -> list[IndexArray]:
-        """The places of the words of each text, in order: those looked up until ``length`` of them were taken.
-
-        Unknown words are not taken with ``drop``. Little more of a text is read than so many words need.
-        """
+        """The places of the words of each text, in order, until ``length`` were taken, with ``drop`` of known words."""
         size = _AT_ONCE if length is None else min(_CHUNK, 8 * length)
         rest = [chunks_of(text, size) for text in texts]
         parts: list[list[IndexArray]] = [[_NO_PLACES] for _ in texts]
@@ -337,9 +330,6 @@ def known_of(text: str, words: tuple[str, ...]) -> tuple[int, int]:
 
 def count_matrix(texts: Sequence[str], words: tuple[str, ...], *, stop_words: str = TextSettings.stop_words) -> Any:
     """How often each of ``words`` stands in each text: a scipy CSR array of int64, shape (texts, words), sorted.
-
-    A row is a function of its own text; other words and stop words count nowhere. The table of the words is kept for
-    the next call with the same tuple.
 
     >>> count_matrix(["tea and milk and tea", ""], ("milk", "tea")).toarray().tolist()
     [[1, 2], [0, 0]]

@@ -26,19 +26,13 @@ _PIECE = regex.compile(r"\s+|\S+")
 class Token:
     """A stretch of a text and what a release does with it."""
 
-    text: str = field(repr=False)
-    """As it stands; the texts of all tokens together are the text."""
+    text: str = field(repr=False)  # the texts of all tokens together are the text
     kind: Kind
-    """A word of the vocabulary, unknown, a stop word, a gap between words, or all that is beyond the first N words."""
-    words: tuple[str, ...] = field(repr=False, default=())
-    """The words of the vocabulary that it becomes, or an unknown one; none for a stop word or a gap."""
+    words: tuple[str, ...] = field(repr=False, default=())  # of the vocabulary, or an unknown one
 
 
 def tokens_of(text: str, vocabulary: Vocabulary, encoding: Encoding) -> Iterator[Token]:
-    """``text`` cut into tokens, in order, with the words that `publius.text.bag.words_of` would take from it.
-
-    What comes after the first N words is one token: no more of the text is looked up than they need.
-    """
+    """``text`` in order, with the words that `publius.text.bag.words_of` would take; what comes after N is one token."""
     taken = place = 0
     for part, is_word in _stretches(text):
         if encoding.length is not None and taken >= encoding.length:
