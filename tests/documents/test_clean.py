@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from publius.documents.clean import clean
+from publius.documents.document import clean
 
 
 @pytest.mark.parametrize(

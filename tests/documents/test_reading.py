@@ -392,7 +392,7 @@ def test_batches_travel_and_hold_what_iterating_gives(file):
 
 
 def test_batches_of_plain_lines_are_places_and_hold_no_text(file, monkeypatch):
-    monkeypatch.setattr("publius.documents.json_rows.MOST_AT_ONCE", 100)
+    monkeypatch.setattr("publius.documents.plain.MOST_AT_ONCE", 100)
     data = b"\xef\xbb\xbf" + b" \n" * 200 + b"".join(
         b'%s{"text": "ice %d caf\xe9"}\n' % (b"\n \n" * (n % 3), n) for n in range(40)
     ) + b'{"text": "' + b"long " * 60 + b'"}\n{"text": "end"}'  # fmt: skip

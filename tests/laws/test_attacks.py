@@ -24,8 +24,8 @@ import publius
 from publius.classifiers import features
 from publius.classifiers.encoder import load_encoder
 from publius.documents import office
-from publius.documents.clean import clean
 from publius.documents.corpus import open_corpus
+from publius.documents.document import clean
 from publius.errors import DataError, PolicyError, StorageError, UsageError
 from publius.mechanisms.registry import make_kernel
 from publius.releases import draft

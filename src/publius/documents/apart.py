@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import msgspec
 
-from publius.documents.clean import BLOCKS, unescaped
+from publius.documents.document import BLOCKS, unescaped
 from publius.documents.tables import whole_encoding
 from publius.errors import MissingExtraError, extra
 from publius.settings import Reading

@@ -13,7 +13,7 @@ from typing import Any, Final, final
 import msgspec
 
 from publius.documents.document import Document, Plan
-from publius.documents.json_rows import Lines
+from publius.documents.plain import Lines
 from publius.documents.sources import Source, tables_of
 from publius.documents.tables import Table, check_columns, chunked, has_column
 from publius.errors import DataError, os_errors

@@ -12,11 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.documents.clean import PLACEHOLDER
 from publius.documents.corpus import Batch, Corpus, Note, open_corpus
-from publius.documents.document import Document
+from publius.documents.document import PLACEHOLDER, Document
 from publius.documents.office import Workbook
-from publius.documents.separated import Separated
+from publius.documents.plain import Separated
 from publius.documents.sources import Source
 from publius.documents.tables import ChoiceError
 from publius.errors import MissingExtraError, extra, how_many

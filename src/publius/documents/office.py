@@ -15,7 +15,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.tables import UNREADABLE, ChoiceError, Table, has_column, header_of, together
+from publius.documents.tables import UNREADABLE, ChoiceError, Table, has_column
 from publius.errors import DataError, MissingExtraError
 from publius.files.child import command, environment
 from publius.settings import Reading
@@ -74,12 +74,12 @@ class Workbook(Table):
         first, count = self.header
         found: list[dict[str, Any]] = []
         for name, rows in read if wanted else self._tables(read, first, count):
-            places = self.places_of(header_of(rows[first : first + count]))
+            places = self.places_of(self.header_of(rows[first : first + count]))
             places.pop("", None)
             if not places:
                 raise DataError(f"{self.name}, sheet {name}: no names of columns in row {first + 1}: --header-row N.")
             for row in rows[first + count :]:
-                found.append({name: together([row[at] for at in each]) for name, each in places.items()})
+                found.append({name: self.together(row, each) for name, each in places.items()})
         return found
 
     def _tables(self, sheets: Sequence[Sheet], first: int, count: int) -> list[Sheet]:
@@ -89,7 +89,7 @@ class Workbook(Table):
         self.told["sheets that are no table, left out"] = (len(others), ", ".join(others))
         if not tables:
             return []
-        names = [[*filter(None, header_of(rows[first : first + count]))] for _, rows in tables]
+        names = [[*filter(None, self.header_of(rows[first : first + count]))] for _, rows in tables]
         headers = {name: first if self.reading.header_row else _header(rows) for name, rows in tables}
         sure = bool(self.reading.header_row) or has_column(names[0], self.reading.text_field or "text")
         sure = sure or (len(names[0]) > 1 and all(at == first for at in headers.values()))

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple, final
 
 from publius.documents.arrow import Arrow
-from publius.documents.json_rows import Json, JsonLines
 from publius.documents.office import Office, Workbook
-from publius.documents.separated import Separated, most_frequent
-from publius.documents.tables import HEAD, Table, TextFile, head_of, whole_encoding
+from publius.documents.plain import Json, JsonLines, Separated, TextFile, most_frequent
+from publius.documents.tables import HEAD, Table, head_of, whole_encoding
 from publius.errors import DataError, UsageError, os_errors, shown, usable
 from publius.settings import Reading
 from publius.text.normal_form import decoded

@@ -13,19 +13,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final
 
 from publius.documents.document import BETWEEN
 from publius.errors import DataError, UsageError
 from publius.files.reading import open_binary
 from publius.settings import Reading
-from publius.text.normal_form import LONGEST_TEXT, Tally, decoded, said
+from publius.text.normal_form import Tally, said
 
-NULLS: Final = "rows with null characters, which are left out of them"
 UNREADABLE: Final = "files that cannot be read, which count as empty texts"
 HEAD: Final = 2**16
 MOST_AT_ONCE: Final = 16 * 2**20  # characters of texts after which rows are enough, however few
-_LONGEST: Final = 4 * LONGEST_TEXT  # in bytes
 _PEEKED: Final = 200  # rows that name their own columns whose columns count
 _DEEPEST: Final = 4
 _MARKS: Final = (
@@ -77,7 +75,7 @@ class Table:
         return picked(self.records(), names)
 
     def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Any]:
-        """`rows`, at most ``size`` at a time and fewer where they are long: lists, or `publius.documents.json_rows.Lines`."""
+        """`rows`, at most ``size`` at a time and fewer where they are long: lists, or `publius.documents.plain.Lines`."""
         return chunked(self.rows(names), size)
 
     def longest(self) -> str | None:
@@ -86,6 +84,14 @@ class Table:
         for row in islice(self.rows(self.columns), 50):
             sizes.update({name: len(said(value) or "") for name, value in zip(self.columns, row, strict=True)})
         return next((name for name, _ in sizes.most_common(1)), None)
+
+    def header_of(self, rows: Iterable[Sequence[str | None]]) -> list[str]:
+        """The name of each column, from the first of these rows that has one, but for columns without any at the end."""
+        cells = itertools.zip_longest(*([(cell or "").strip() for cell in row] for row in rows), fillvalue="")
+        names = [next(filter(None, each), "") for each in cells]
+        while len(names) > 1 and not names[-1]:
+            names.pop()
+        return names
 
     def places_of(self, header: Sequence[str]) -> dict[str, list[int]]:
         """Where the cells of each column stand: those of one name count as one column, and are told."""
@@ -96,6 +102,10 @@ class Table:
             listed = ", ".join(f"{name} ({count})" for name, count in several.items())
             self.told["columns of one name, whose cells are read together"] = (sum(several.values()), listed)
         return places
+
+    def together(self, row: Sequence[str | None], places: Sequence[int]) -> str | None:
+        """The cells of one column, as several values of a path."""
+        return BETWEEN.join(filter(None, (row[at] for at in places))) or row[places[0]]
 
     def text_column(self, columns: Sequence[str], of: str) -> str:
         """The column of texts: the one asked for, or text, or the only one of a header; no cell chooses what is released."""
@@ -109,34 +119,6 @@ class Table:
         notes = [("no column is called text: name it with --text-field", 1, f"looked at: {proposed}")]
         message = _missing("text", columns, of, f" Use --text-field {proposed or 'NAME'}.")
         raise ChoiceError(message, {"text_field": proposed} if proposed else {}, notes)
-
-
-@final
-class TextFile(Table):
-    """A text, or a text a line."""
-
-    def load(self) -> list[dict[str, Any]]:
-        """One document; with ``--lines`` one a line."""
-        if self.reading.lines:
-            return [{"text": decoded(each, self.tally).removeprefix("\ufeff").rstrip("\r")} for each in self._lines()]
-        try:
-            data = head_of(self.path, _LONGEST)
-        except DataError:  # of its own packing: the other files of a folder are read all the same
-            self.tally[UNREADABLE] += 1
-            data = b""
-        self.encoding = whole_encoding(data[:HEAD], self.reading)
-        text = decoded(data, self.tally, self.encoding)
-        return [{"text": text.removeprefix("\ufeff"), "id": self.stem}]
-
-    def _lines(self) -> list[bytes]:
-        """Its lines, in an encoding that was typed or each in its own: whatever stands first is somebody's text."""
-        with open_binary(self.path, bounded=False, sniffed=False) as stream:
-            data = stream.read()
-        self.encoding = whole = whole_encoding(b"", self.reading)
-        if whole is None and whole_encoding(data[:HEAD], self.reading) in ("utf-16", "utf-32"):
-            self.told["first lines that look like another encoding (--encoding utf-16)"] = (1, "")
-        data = data.decode(whole, "replace").encode() if whole else data
-        return data.removesuffix(b"\n").split(b"\n") if data else []
 
 
 def chunked(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
@@ -189,17 +171,6 @@ def header_rows(reading: Reading) -> tuple[int, int]:
     if not 1 <= first <= last:
         raise UsageError("--header-row counts from 1: 3, or 1-3 where several rows name the columns.")
     return first - 1, last - first + 1
-
-
-def header_of(rows: Iterable[Sequence[str | None]]) -> list[str]:
-    """The name of each column, from the first of these rows that has one."""
-    cells = itertools.zip_longest(*([(cell or "").strip() for cell in row] for row in rows), fillvalue="")
-    return [next(filter(None, each), "") for each in cells]
-
-
-def together(cells: Sequence[str | None]) -> str | None:
-    """The cells of one column, as several values of a path."""
-    return BETWEEN.join(filter(None, cells)) or cells[0]
 
 
 # Columns of rows that name their own ----------------------------------------------------------------------
