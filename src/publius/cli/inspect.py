@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
+
+import msgspec
 
 from publius.cli import console
 from publius.cli.console import Note, Table
@@ -53,7 +54,7 @@ def inspect(
     ]  # fmt: skip
     notes = Table(("rows", "to look at", "where"), [(each.count, each.what, each.where) for each in found.notes])
     odd = notes if found.notes else "Nothing odd was found."
-    console.answer(asdict(found), Table(("found", ""), facts), odd, json=json)
+    console.answer(msgspec.to_builtins(found), Table(("found", ""), facts), odd, json=json)
 
 
 def _against(files: str | list[str], reading: Reading, people: People, folder: str) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 from collections import deque
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -14,7 +13,7 @@ import msgspec
 
 from publius.documents.document import Document, Plan
 from publius.documents.plain import Lines
-from publius.documents.sources import Source, tables_of
+from publius.documents.sources import Source
 from publius.documents.tables import Table, check_columns, chunked, has_column
 from publius.errors import DataError, os_errors
 from publius.files.reading import file_sha256, value_list
@@ -25,8 +24,7 @@ OWN: Final = "id"  # the author field that makes each document its own author, w
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     """What the curator is told of the files: what, how often, and where."""
 
     what: str
@@ -197,7 +195,7 @@ def open_corpus(
 
     """
     opened = source if isinstance(source, Source) else Source(source)
-    tables = tables_of(opened, reading)
+    tables = opened.tables(reading)
     filled = [table for table in tables if table.columns or next(table.rows(()), None) is not None]
     nothing = DataError(
         f"{opened.name} holds no document: check that it is the right one; --subfolders reads folders in a folder."

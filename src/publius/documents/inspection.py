@@ -7,10 +7,12 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, final
+
+import msgspec
 
 from publius.documents.corpus import Batch, Corpus, Note, open_corpus
 from publius.documents.document import PLACEHOLDER, Document
@@ -43,8 +45,7 @@ _ZEROS: Final = re.compile(r"(?<!\d)0+(?=\d)|\.0+$")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Inspection:
+class Inspection(msgspec.Struct, frozen=True):
     """What stands in the files. ``languages`` counts texts by ISO 639 code, "unclear" those too short or mixed."""
 
     documents: int
@@ -271,16 +272,9 @@ def _identifier() -> Any:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-def language_of(text: str) -> str | None:
-    """The language as an ISO 639 code; None for a text too short, or where the identifier is not sure."""
-    start = text[:2_000]
-    if sum(map(str.isalpha, start)) < 12:
-        return None
-    language, probability = _identifier().classify(start)
-    return str(language) if probability >= 0.8 else None
-
-
 def count_language(text: str, counts: Counter[str]) -> None:
-    """Count a text's language, "unclear" where it is; nothing where the extra is not installed."""
+    """Count a text's language by its code, "unclear" where it is too short or mixed; nothing without the extra."""
     with contextlib.suppress(MissingExtraError):
-        counts[language_of(text) or "unclear"] += 1
+        identified, start = _identifier().classify, text[:2_000]
+        language, probability = identified(start) if sum(map(str.isalpha, start)) >= 12 else ("", 0)
+        counts[str(language) if probability >= 0.8 else "unclear"] += 1

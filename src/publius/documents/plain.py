@@ -19,7 +19,7 @@ from publius.documents.tables import HEAD, MOST_AT_ONCE, UNREADABLE, Bare, Table
 from publius.errors import DataError, UsageError, how_many, os_errors
 from publius.files.reading import is_packed, open_binary
 from publius.settings import Reading
-from publius.text.normal_form import CP1252, LONGEST_TEXT, UNHEARD, Tally, decoded
+from publius.text.normal_form import CP1252, LONGEST_TEXT, Tally, decoded
 
 _NULLS: Final = "rows with null characters, which are left out of them"
 _LONGEST: Final = 4 * LONGEST_TEXT  # in bytes
@@ -249,9 +249,6 @@ class Lines(msgspec.Struct):
 
     def __len__(self) -> int:
         return self.count
-
-    def __iter__(self) -> Iterator[Sequence[Any]]:
-        return self.read(UNHEARD)
 
     def read(self, tally: Tally) -> Iterator[Sequence[Any]]:
         """The rows; what is odd about them is counted."""

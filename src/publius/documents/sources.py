@@ -64,17 +64,20 @@ class Source:
         self.told: dict[str, tuple[int, str]] = {}
         self._files: list[File] = []
 
-    def files(self, reading: Reading) -> list[File]:
-        """Every file, in order; those of a folder by name. `UsageError` where two of them are one."""
-        found = self._files or [file for each in self.given for file in self._found(each, reading)]
+    def tables(self, reading: Reading) -> list[Table]:
+        """A table for each file, in order; those of a folder by name. `UsageError` where two of them are one."""
+        self._files = self._files or [file for each in self.given for file in self._found(each, reading)]
         names: dict[tuple[int, int], str] = {}
-        for file in found:
-            state = file.path.stat()
-            if (before := names.setdefault((state.st_dev, state.st_ino), file.name)) is not file.name:
+        for path, name, _ in self._files:
+            state = path.stat()
+            if (before := names.setdefault((state.st_dev, state.st_ino), name)) is not name:
                 twice = "are one file, whose documents would leave twice: name it once."
-                raise UsageError(f"{before} and {file.name} {twice}")
-        self._files = found
-        return found
+                raise UsageError(f"{before} and {name} {twice}")
+        asked = "txt" if reading.lines else "csv" if reading.delimiter else None
+        kinds = [asked if asked and kind in ("csv", "txt") else kind for _, _, kind in self._files]
+        return [
+            _READERS[kind](path, name, reading, kind) for (path, name, _), kind in zip(self._files, kinds, strict=True)
+        ]
 
     def _found(self, given: str | os.PathLike[str], reading: Reading) -> list[File]:
         if os.fspath(given) in _STANDARD:
@@ -183,11 +186,3 @@ _READERS: Final[dict[str, type[Table]]] = {
     "jsonl": JsonLines, "json": Json, "csv": Separated, "txt": TextFile, "sheets": Workbook, "parquet": Arrow, "arrow": Arrow,
     **dict.fromkeys(("docx", "pdf", "html", "eml", "mbox"), Office),
 }  # fmt: skip
-
-
-def tables_of(source: Source, reading: Reading) -> list[Table]:
-    """A table for each file."""
-    table = "txt" if reading.lines else "csv" if reading.delimiter else None
-    files = source.files(reading)
-    kinds = [table if table and file.kind in ("csv", "txt") else file.kind for file in files]
-    return [_READERS[kind](path, name, reading, kind) for (path, name, _), kind in zip(files, kinds, strict=True)]

@@ -36,9 +36,9 @@ _SHOWN: Final = 70
 
 def look(answers: Answers, reading: Reading = Reading()) -> tuple[tuple[str, ...], str | None]:
     """The columns of the file, none for plain texts, and the one with the longest values where none is called text."""
-    from publius.documents.sources import Source, tables_of
+    from publius.documents.sources import Source
 
-    tables = tables_of(Source(answers.file), reading)
+    tables = Source(answers.file).tables(reading)
     columns = tuple(dict.fromkeys(name for table in tables for name in table.columns))
     return columns, tables[0].longest() if len(columns) > 1 and "text" not in columns else None
 
