@@ -20,9 +20,9 @@ from publius.evaluation.attackers import (
     scores_of,
     told_of,
 )
+from publius.evaluation.attackers.counting import Likelihood
 from publius.evaluation.attackers.informed import EstimatedTransition, ExactTransition, Informed, transition_of
 from publius.evaluation.attackers.koppel import Koppel, inner_grams
-from publius.evaluation.attackers.likelihood import Likelihood
 from publius.evaluation.attackers.transport import Transport
 from publius.noise.randomness import seeded_rng
 
@@ -111,7 +111,7 @@ def test_koppel_agrees_with_a_naive_reimplementation():
     for text, author in zip(texts, authors, strict=True):
         for word in text.split():
             profiles[author].update(inner_grams(word))
-    names = model.grams_.tolist()
+    names = model.counter_.get_feature_names_out().tolist()
     found = model.decision_function([t.text for t in ASKED])
     for row, asked in enumerate(ASKED):
         counts = Counter(gram for word in asked.text.split() for gram in inner_grams(word))

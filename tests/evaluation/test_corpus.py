@@ -5,14 +5,13 @@ import json
 import pytest
 
 from publius.errors import DataError
-from publius.evaluation.corpus import everybody, read_texts, split
-from publius.settings import People, Reading
+from publius.evaluation.corpus import Public, everybody, split
 
 
 def read(tmp_path, rows, **more):
     path = tmp_path / "texts.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return read_texts(path, Reading(), People(), more.get("topic_field"), more.get("role_field"))[0]
+    return Public(source=path, **more).read()[0]
 
 
 def row(text, author="a", **more):

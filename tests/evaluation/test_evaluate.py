@@ -5,10 +5,11 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from made_texts import authors_texts, rows
 
-from publius.evaluation.records import decoded
+from publius.evaluation.records import Results
 from publius.privacy.promise import percent
 
 
@@ -28,7 +29,7 @@ def words(embeddings):
 
 
 def results(folder):
-    return decoded((folder / "results.json").read_bytes())
+    return msgspec.json.decode((folder / "results.json").read_bytes(), type=Results)
 
 
 FEW = ("--stop-words", "none", "--length", "20", "--embeddings", "toy")
@@ -284,9 +285,9 @@ def test_topics_are_learned_from_whole_texts(run, stories, stored, monkeypatch):
 
     learned, fitted = [], paper.fitted
 
-    def seen(model, texts, *more):
+    def seen(model, texts, labels, **more):
         learned.append({len(text.split()) for text in texts})
-        return fitted(model, texts, *more)
+        return fitted(model, texts, labels, **more)
 
     monkeypatch.setattr(paper, "fitted", seen)
     run("evaluate", stories, *PAPER, "--epsilon", "none", "--length", "20")

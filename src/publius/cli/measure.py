@@ -48,7 +48,6 @@ def evaluate(
     import msgspec
 
     from publius.evaluation import evaluate as made
-    from publius.evaluation.membership import of_summary
     from publius.evaluation.records import EPSILONS
     from publius.evaluation.report import headline, write
     from publius.evaluation.verdict import EXIT_CODES
@@ -78,6 +77,8 @@ def evaluate(
         if as_is:
             return made.of_texts_as_they_are(source, names)
         if summary is not None:
+            from publius.evaluation.membership import of_summary
+
             return of_summary(source, summary)
         if protocol is not None:
             koppel = next((name for name in names if name.startswith("koppel")), "koppel")
@@ -112,7 +113,7 @@ def _epsilons(text: str) -> list[float]:
 
 def _shown(results: Results) -> Table | None:
     """One table: the curve where several settings were tried, else the attackers."""
-    from publius.evaluation.records import COLUMNS
+    from publius.evaluation.records import ABOUT
     from publius.evaluation.report import curve, paper_rows, share, table_rows
     from publius.privacy.promise import percent
 
@@ -120,7 +121,7 @@ def _shown(results: Results) -> Table | None:
         return None
     if results.kind == "paper":
         return Table(
-            ["epsilon", *COLUMNS],
+            ["epsilon", *ABOUT],
             [[row["epsilon"], *(f"{c['correct']:g} ({c['low']:g} to {c['high']:g})" for c in row["cells"])]
              for row in paper_rows(results)],
         )  # fmt: skip

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from publius.errors import DataError, how_many
+from publius.documents.corpus import open_corpus
+from publius.documents.sources import Source
+from publius.errors import DataError, UsageError, how_many
+from publius.evaluation.attackers import Task
 from publius.settings import People, Reading
 from publius.text.normal_form import author_key
 
-FOLDS: Final = 5
 ROLES: Final = ("known", "unknown", "topic")
 
 
@@ -27,17 +29,16 @@ class Text:
     role: str = "unknown"
     fold: int | None = None
 
+    def label(self, task: Task) -> str:
+        """What is to be named."""
+        return getattr(self, task) or ""
+
 
 @dataclass(frozen=True)
 class Dataset:
-    """The texts of an evaluation.
+    """The texts of an evaluation: a fold's attackers know those of the other folds; ``teaching`` are further ones for topics.
 
-    Attributes:
-        known: whose authors attackers know; a fold's attackers know those of the other folds.
-        attacked: protected and attacked.
-        teaching: further texts that teach topics.
-        said: how they were split, in words without names.
-        sha256: of the files.
+    ``said`` is how they were split, in words without names; ``sha256`` of their files.
     """
 
     known: tuple[Text, ...]
@@ -49,7 +50,7 @@ class Dataset:
     @property
     def authors(self) -> list[str]:
         """Of the attacked texts."""
-        return [text.author or "" for text in self.attacked]
+        return [text.label("author") for text in self.attacked]
 
     @property
     def topics(self) -> list[str] | None:
@@ -62,70 +63,70 @@ class Dataset:
         """The parts that are attacked one after the other; one that is None where the texts are in none."""
         return tuple(sorted({text.fold for text in self.attacked}, key=lambda each: -1 if each is None else each))
 
-    def facts(self) -> dict[str, Any]:
-        """For results.json."""
-        return {
-            "attacked": len(self.attacked), "known": len(self.known), "authors": len(set(self.authors)),
-            "split": self.said, "sha256": list(self.sha256),
-        }  # fmt: skip
 
+@dataclass(frozen=True, kw_only=True)
+class Public:
+    """The public texts of an evaluation, how they are read and split, and the command that is printed."""
 
-def read_texts(
-    source: Any, reading: Reading, people: People, topic_field: str | None, role_field: str | None
-) -> tuple[list[Text], tuple[str, ...]]:
-    """The rows of a public file as `Text`, and the digests of its files.
+    source: Any
+    reading: Reading = Reading()
+    people: People = People()
+    topic_field: str | None = None
+    role_field: str | None = None
+    folds: int = 5
+    command: str = ""
 
-    Without a name the columns author, topic and role count where there are such. Texts without a word are left out.
-    """
-    from publius.documents.corpus import open_corpus
-    from publius.documents.sources import Source
+    def read(self) -> tuple[list[Text], tuple[str, ...]]:
+        """The rows as `Text`, without those that have no word, and the digests of their files.
 
-    opened = source if isinstance(source, Source) else Source(source)
-    columns = open_corpus(opened, reading).columns
-    author = people.author_field or ("author" if "author" in columns else None)
-    topic = topic_field or ("topic" if "topic" in columns else None)
-    role = role_field or ("role" if "role" in columns else None)
-    corpus = open_corpus(
-        opened, reading, author_field=author, no_author=people.no_author,
-        fields=[name for name in (topic, role) if name is not None],
-    )  # fmt: skip
-    texts = []
-    for document in corpus:
-        if not document.text.strip():
-            continue
-        kind = _value(document.fields.get(role)) if role else None
-        if kind is not None and kind not in ROLES:
-            raise DataError(f"Row {document.row + 1} has another role than {', '.join(ROLES)} in the column {role!r}.")
-        about = _value(document.fields.get(topic)) if topic else None
-        texts.append(Text(document.row, document.text, author_key(document.author), about, kind or "unknown"))
-    if role and not any(text.role == "known" for text in texts):
-        texts = [replace(text, role="unknown") for text in texts]
-    return texts, tuple(corpus.digests())
+        Without a name the columns author, topic and role count where there are such.
+        """
+        source = Source(self.source)  # standard input is read once
+        asked = (self.people.author_field, "author"), (self.topic_field, "topic"), (self.role_field, "role")
+        columns = open_corpus(source, self.reading).columns
+        author, topic, role = (name or (usual if usual in columns else None) for name, usual in asked)
+        corpus = open_corpus(
+            source, self.reading, author_field=author, no_author=self.people.no_author,
+            fields=[name for name in (topic, role) if name is not None],
+        )  # fmt: skip
+        texts = []
+        for document in corpus:
+            if not document.text.strip():
+                continue
+            about, kind = (_value(document.fields.get(name or "")) for name in (topic, role))
+            if kind is not None and kind not in ROLES:
+                raise DataError(
+                    f"Row {document.row + 1} has another role than {', '.join(ROLES)} in the column {role!r}."
+                )
+            texts.append(Text(document.row, document.text, author_key(document.author), about, kind or "unknown"))
+        if not any(text.role == "known" for text in texts):
+            texts = [replace(text, role="unknown") for text in texts]
+        return texts, tuple(corpus.digests())
+
+    def dataset(self) -> Dataset:
+        """Known and attacked texts."""
+        if self.folds < 2:
+            raise UsageError(f"--folds is a number from 2, not {self.folds}.")
+        return split(*self.read(), self.folds)
 
 
 def _value(value: object) -> str | None:
-    return None if value is None or str(value).strip() == "" else str(value).strip()
+    return None if value is None else str(value).strip() or None
 
 
-def once(texts: Iterable[Text]) -> tuple[list[Text], int]:
-    """The texts without attacked ones that stand there before, and how many those are.
+def split(texts: Sequence[Text], sha256: tuple[str, ...] = (), folds: int = Public.folds) -> Dataset:
+    """Known and attacked texts: by their roles, or every text of an author with another one, in ``folds`` parts.
 
-    The copy of a text would be known to the attacker of the other, and nobody is named by a letter that many send.
+    An attacked text that stands there before is left out: its copy would be known to the attacker of the other, and nobody
+    is named by a letter that many send.
     """
-    kept, before, left = [], set[bytes](), 0
+    kept, before = [], set[bytes]()
     for text in texts:
         digest = hashlib.sha256(" ".join(text.text.split()).casefold().encode()).digest()
-        if text.role == "unknown" and digest in before:
-            left += 1
-            continue
+        if text.role != "unknown" or digest not in before:
+            kept.append(text)
         before.add(digest)
-        kept.append(text)
-    return kept, left
-
-
-def split(texts: Sequence[Text], sha256: tuple[str, ...] = (), folds: int = FOLDS) -> Dataset:
-    """Known and attacked texts: by their roles, or every text of an author with another one, in ``folds`` parts."""
-    kept, left = once(texts)
+    left = len(texts) - len(kept)
     said = f"; {how_many(left, 'text')} equal to an earlier one left out" if left else ""
     known = [text for text in kept if text.role == "known" and text.author]
     if known:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -12,38 +11,17 @@ from publius import __version__
 from publius.errors import UsageError
 from publius.evaluation.asked import Limits, Tried
 from publius.evaluation.attackers import INFORMED, WORST_CASE, checked_names
-from publius.evaluation.corpus import FOLDS, Dataset, everybody, read_texts, split
+from publius.evaluation.corpus import Dataset, everybody
+from publius.evaluation.corpus import Public as Public
 from publius.evaluation.labels import RANDOMIZED, evaluate_labels
-from publius.evaluation.records import CLEAR, Attempt, Results, Setting
-from publius.evaluation.run import AsIs, Evaluation, Words
+from publius.evaluation.records import Attempt, Results, Setting
 from publius.evaluation.verdict import judged, overall, too_few
-from publius.settings import People, Reading, UnknownPolicy
+from publius.settings import UnknownPolicy
 
-AS_IS_ATTACKERS: Final = ("letters", "words", "likelihood", "delta", "koppel")
+if TYPE_CHECKING:
+    from publius.evaluation.run import Words
+
 LENGTH: Final = 40
-
-
-@dataclass(frozen=True, kw_only=True)
-class Public:
-    """The public texts of an evaluation, how they are read and split, and the command that is printed."""
-
-    source: Any
-    reading: Reading = Reading()
-    people: People = People()
-    topic_field: str | None = None
-    role_field: str | None = None
-    folds: int = FOLDS
-    command: str = ""
-
-    def read(self) -> tuple[list[Any], tuple[str, ...]]:
-        """The texts and the digests of their files."""
-        return read_texts(self.source, self.reading, self.people, self.topic_field, self.role_field)
-
-    def dataset(self) -> Dataset:
-        """Known and attacked texts."""
-        if self.folds < 2:
-            raise UsageError(f"--folds is a number from 2, not {self.folds}.")
-        return split(*self.read(), self.folds)
 
 
 def of_words(
@@ -54,13 +32,11 @@ def of_words(
     settings = [Setting(name, epsilon) for name in _mechanisms(tried) for epsilon in epsilons]
 
     def attack() -> tuple[list[Attempt], dict[str, Any]]:
+        from publius.evaluation.run import Evaluation
+
         words = _words(tried, LENGTH, "unk")
-        evaluation = Evaluation(data, words, settings, names, tried.draws, tried.seed)
-        attempts = evaluation.run()
-        facts = {
-            "length": words.length, "draws": tried.draws, "seed": tried.seed, "changed": evaluation.changed,
-            "stated": evaluation.stated,
-        }  # fmt: skip
+        attempts, found = Evaluation(data, words, settings, names, tried.draws, tried.seed).run()
+        facts = {"length": words.length, "draws": tried.draws, "seed": tried.seed} | found
         return attempts, {"public": (_named(words),), "facts": facts}
 
     return _judged(public, "words", data, settings, limits, attack)
@@ -82,12 +58,14 @@ def of_labels(public: Public, classifier: Any, epsilons: Sequence[float], limits
 
 def of_texts_as_they_are(public: Public, attackers: Sequence[str] = ()) -> Results:
     """Attack texts as they are, such as those that another program made anonymous: for the curator alone."""
-    names = checked_names(attackers or AS_IS_ATTACKERS)
+    names = checked_names(attackers or ("letters", "words", "likelihood", "delta", "koppel"))
     for name in names:
         if name in (INFORMED, WORST_CASE, "transport") or name.startswith("adaptive-"):
             raise UsageError(f"--as-is has no mechanism and no word vectors, so not the attacker {name}.")
+    from publius.evaluation.run import Evaluation, Words
+
     data = public.dataset()
-    attempts = Evaluation(data, AsIs(), (), names).run()
+    attempts, _ = Evaluation(data, Words(), (), names).run()
     return _results(public, "as-is", data, attackers=tuple(attempts), as_is=True)
 
 
@@ -118,6 +96,7 @@ def _words(tried: Tried, length: int, unknown: UnknownPolicy) -> Words:
     """The words of texts, and what replaces them; ``length`` and ``unknown`` where nothing else was asked."""
     from publius.distances.metrics import metric_asked
     from publius.embeddings.embeddings import Embeddings
+    from publius.evaluation.run import Words
     from publius.mechanisms.registry import make_kernel
 
     if tried.unknown == "reject":
@@ -182,9 +161,12 @@ def _judged(
 def _results(public: Public, kind: Any, data: Dataset, /, **more: Any) -> Results:
     from publius.evaluation.report import focus
 
+    authors = len(set(data.authors))
+    facts = {
+        "attacked": len(data.attacked), "known": len(data.known), "authors": authors, "split": data.said,
+        "sha256": list(data.sha256),
+    }  # fmt: skip
     made = Results(
-        publius_version=__version__, kind=kind, command=public.command, data=data.facts(),
-        candidates=float(len(set(data.authors))), **more,
-    )  # fmt: skip
-    setting = focus(made)
-    return msgspec.structs.replace(made, epsilon=None if setting == CLEAR else setting.epsilon)
+        publius_version=__version__, kind=kind, command=public.command, data=facts, candidates=float(authors), **more
+    )
+    return msgspec.structs.replace(made, epsilon=focus(made).epsilon)

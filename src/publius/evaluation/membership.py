@@ -13,54 +13,52 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 
 from publius import __version__
 from publius.arrays import IndexArray
+from publius.classifiers import load_classifier
+from publius.documents.corpus import open_corpus
 from publius.errors import DataError
+from publius.evaluation.corpus import Public
 from publius.evaluation.records import Results
 from publius.files.progress import counted, stage
+from publius.files.user_code import PYTHON
 from publius.noise.randomness import RunKey
 from publius.privacy.promise import outward
+from publius.releases.manifest import SummaryManifest
+from publius.releases.register import made_here
+from publius.releases.release import read_release
 from publius.statistics import clopper_pearson
+from publius.summaries.contributions import Contributions
+from publius.summaries.summary import Summary
+from publius.text.author_names import author_key
 
-if TYPE_CHECKING:
-    from publius.evaluation.evaluate import Public
-    from publius.releases.manifest import SummaryManifest
-    from publius.summaries.summary import Summary
-
-ATTACKS: Final = 500
+_ATTACKS: Final = 500
 _TRIED: Final = 20
 """Of so many other authors' documents those that differ most are what stands in the other world."""
 
-_Tables = dict[str, IndexArray]
+_Tables = dict[Any, IndexArray]
 
 
 class Membership(msgspec.Struct, frozen=True):
-    """How often the attacker was right.
-
-    Attributes:
-        attacks: how many summaries he was shown, each of another draw.
-        success: the share that he named rightly, with its 95 % interval; one half is a coin.
-        at_most: what it can be under the promise.
-        authors: among whom the attacked ones were chosen.
-    """
+    """How often the attacker was right, in so many summaries of a draw of their own."""
 
     attacks: int
     success: float
     low: float
     high: float
-    at_most: float
-    authors: int
+    at_most: float  # under the promise
+    authors: int  # among whom the attacked ones were chosen
     sentence: str
 
 
 def membership(
     summary: Summary, texts: Sequence[str], authors: Sequence[object], groups: Sequence[Mapping[str, object]], *,
-    attacks: int = ATTACKS, seed: int | None = None,
+    attacks: int = _ATTACKS, seed: int | None = None,
 ) -> Membership:  # fmt: skip
     """Attack authors at random, each in a summary of its own draw; `DataError` for fewer than two."""
     key = RunKey.fresh() if seed is None else RunKey.seeded(seed)
@@ -98,9 +96,6 @@ def _by_author(
     summary: Summary, texts: Sequence[str], authors: Sequence[object], groups: Sequence[Mapping[str, object]], key: RunKey
 ) -> list[_Tables]:  # fmt: skip
     """The tables of each author's contributed documents."""
-    from publius.summaries.contributions import Contributions, tags_of
-    from publius.text.normal_form import author_key
-
     places = defaultdict(list)
     for place, author in enumerate(authors):
         places[author_key(author)].append(place)
@@ -112,12 +107,12 @@ def _by_author(
         chosen = contributions.rows.tolist()
         counted = cells.of([texts[n] for n in chosen], [groups[n] for n in chosen])
         tables = [name for name in summary.shares if name != "statements"]
-        found.append({str(name): summary.histogram(name, counted).ravel() for name in tables})
+        found.append({name: summary.histogram(name, counted).ravel() for name in tables})
     return found
 
 
 def _evidence(
-    summary: Summary, whole: Mapping[str, Any], one: _Tables, other: _Tables, replaced: bool, key: RunKey, attack: int
+    summary: Summary, whole: Mapping[Any, Any], one: _Tables, other: _Tables, replaced: bool, key: RunKey, attack: int
 ) -> float:
     """Ln of how much likelier one drawn summary is with the documents of ``other`` in the place of those of ``one``.
 
@@ -130,22 +125,15 @@ def _evidence(
             continue
         present = whole[name][cells]
         absent = present - one[name][cells] + other[name][cells]
-        table: Any = name
-        noise = summary.noise(table)
+        noise = summary.noise(name)
         drawn = noise.noisy(absent if replaced else present, key.rng(f"attack/{attack}/{name}"))
         gained = np.abs(drawn - present) - np.abs(drawn - absent)
         score += Fraction(int(gained.sum())) / Fraction(noise.scale)
     return float(score)
 
 
-def of_summary(public: Public, folder: str, *, attacks: int = ATTACKS) -> Results:
+def of_summary(public: Public, folder: str) -> Results:
     """Attack the authors of a released summary's documents, in summaries made anew as its manifest says."""
-    from publius.documents.corpus import open_corpus
-    from publius.files.user_code import PYTHON
-    from publius.releases.manifest import SummaryManifest
-    from publius.releases.register import made_here
-    from publius.releases.release import read_release
-
     manifest = read_release(folder).manifest
     if not isinstance(manifest, SummaryManifest):
         raise DataError("--summary takes the folder of a summary.")
@@ -159,7 +147,7 @@ def of_summary(public: Public, folder: str, *, attacks: int = ATTACKS) -> Result
     documents = list(corpus)
     found = membership(
         summary, [each.text for each in documents], [each.author for each in documents],
-        [each.fields for each in documents], attacks=attacks,
+        [each.fields for each in documents],
     )  # fmt: skip
     return Results(
         publius_version=__version__, kind="summary", as_is=True, command=public.command, candidates=2.0,
@@ -170,9 +158,6 @@ def of_summary(public: Public, folder: str, *, attacks: int = ATTACKS) -> Result
 
 def _summary_of(manifest: SummaryManifest) -> Summary:
     """The `Summary` that a released one was made with, without the statements that were asked."""
-    from publius.classifiers import load_classifier
-    from publius.summaries.summary import Summary
-
     classifier = None if manifest.classifier is None else load_classifier(manifest.classifier.name)
     if classifier is not None and manifest.classifier is not None and classifier.sha256 != manifest.classifier.sha256:
         raise DataError("The classifier of this name is not the one that the summary was made with.")

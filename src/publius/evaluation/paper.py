@@ -12,16 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-import msgspec
 import numpy as np
 
 from publius.arrays import Float64Array
 from publius.errors import DataError, UsageError
-from publius.evaluation.attackers import fitted, inside, joined, make_attacker, replaced, scores_of
+from publius.evaluation.attackers import Task, fitted, inside, joined, make_attacker, replaced, scores_of
 from publius.evaluation.attackers.transport import Transport
 from publius.evaluation.corpus import Dataset
-from publius.evaluation.records import CLEAR, COLUMNS, Attempt, Setting, Task, attempt
-from publius.evaluation.run import Words, changed_share, check_least_words, named_shares
+from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
+from publius.evaluation.run import Words, changed_share, named_shares
 from publius.files.pool import mapped
 from publius.files.progress import counted, stage
 from publius.noise.randomness import RunKey
@@ -33,19 +32,9 @@ _Cell = tuple[Setting, int]
 """A setting and the number of a draw."""
 
 
-class Neighbours(msgspec.Struct, frozen=True):
-    """The authors nearest to one text, with their distances, and the place of its own among all."""
-
-    text: int
-    setting: str
-    authors: tuple[int, ...]
-    distances: tuple[float, ...]
-    own_place: int
-
-
 class _Found(NamedTuple):
     shares: dict[str, Float64Array]
-    neighbours: list[Neighbours]
+    neighbours: list[dict[str, Any]]
     bags: list[str]
     first: str
 
@@ -95,16 +84,18 @@ class _Table:
         outputs = kernel.draw(placed, [key.rng(str(n)) for n in range(len(placed))], threads=1)
         return [replaced(words, drawn, embeddings) for words, drawn in zip(self.attacked, outputs, strict=True)]
 
-    def _neighbours(self, setting: Setting, text: int, found: Sequence[tuple[float, int]]) -> Neighbours:
+    def _neighbours(self, setting: Setting, text: int, found: Sequence[tuple[float, int]]) -> dict[str, Any]:
+        """The authors nearest to one text, with their distances, and the place of its own among all."""
         closest = np.full(len(self.by_author.classes_), np.inf)
         for distance, place in found:
             label = self.by_author.labels_[place]
             closest[label] = min(closest[label], distance)
-        order = np.argsort(closest, kind="stable")
+        order = np.argsort(closest, kind="stable").tolist()
         own = self.by_author.classes_.tolist().index(self.authors[text])
-        nearest = order[:5].tolist()
-        distances = tuple(np.round(closest[nearest], 4).tolist())
-        return Neighbours(text, setting.name, tuple(nearest), distances, order.tolist().index(own) + 1)
+        return {
+            "text": text, "setting": setting.name, "authors": order[:5],
+            "distances": np.round(closest[order[:5]], 4).tolist(), "own_place": order.index(own) + 1,
+        }  # fmt: skip
 
 
 def table1(
@@ -113,13 +104,11 @@ def table1(
 ) -> tuple[list[Attempt], dict[str, Any]]:  # fmt: skip
     """The records of the experiment on ``data``, whose roles say which texts are known, and its other facts.
 
-    ``koppel`` and ``topical`` name the attackers of the columns DRauth and DRtopic with their parameters; a length of 0 is that
-    of the shortest text. `UsageError` where texts have no topics or are in folds, `DataError` where one has no word.
+    A length of 0 is that of the shortest text.
     """
     topics = data.topics
     if topics is None or data.folds != (None,):
         raise UsageError("--protocol paper needs texts with topics, and a column 'role' that says known or unknown.")
-    check_least_words([koppel], data, words)
     known = [words.words(text.text) for text in data.known]
     attacked = [words.words(text.text) for text in data.attacked]
     size = words.length or min(map(len, (*known, *attacked)))
@@ -127,15 +116,15 @@ def table1(
         raise DataError("A text has no word that counts. Leave it out, or use other --stop-words.")
     words = replace(words, length=size)
     with stage("training"):
-        cut, authors = [joined(each[:size]) for each in known], [text.author or "" for text in data.known]
+        cut, authors = [joined(each[:size]) for each in known], [text.label("author") for text in data.known]
+        by_koppel = fitted(make_attacker(koppel), cut, authors, lengths=[len(each) for each in known])
         learned = [text for text in data.teaching or data.known if text.topic is not None]
         whole = [joined(words.words(text.text)) for text in learned]
         table = _Table(
             words, [each[:size] for each in attacked], data.authors, topics,
             Transport(words.embeddings, words.metric).fit(cut, authors),
-            Transport(words.embeddings, words.metric).fit(cut, [text.topic or "" for text in data.known]),
-            fitted(make_attacker(koppel), cut, authors, [len(each) for each in known]),
-            fitted(make_attacker(topical), whole, [text.topic or "" for text in learned]), seed,
+            Transport(words.embeddings, words.metric).fit(cut, [text.label("topic") for text in data.known]),
+            by_koppel, fitted(make_attacker(topical), whole, [text.label("topic") for text in learned]), seed,
         )  # fmt: skip
     cells = [(CLEAR, 0), *((setting, draw) for setting in settings for draw in range(draws))]
     with stage("attacking"):
@@ -154,13 +143,11 @@ def table1(
         facts["changed"][setting.name] = changed_share(done[0].bags, [found.bags for found in own])
         facts["first_words"][setting.name] = own[0].first
         facts["neighbours"] += own[0].neighbours
-        attempts += [_attempt(table, setting, column, own, done[0]) for column in COLUMNS]
+        for column, clear in done[0].shares.items():
+            task: Task = "topic" if column.endswith("topic") else "author"
+            shares = np.mean([found.shares[column] for found in own], axis=0)
+            attempts.append(attempt(
+                column, ["texts"], task, setting, table.authors, shares, clear=clear,
+                labels=topics if task == "topic" else table.authors, draws=len(own), judged=False,
+            ))  # fmt: skip
     return attempts, facts
-
-
-def _attempt(table: _Table, setting: Setting, column: str, own: Sequence[_Found], clear: _Found) -> Attempt:
-    task: Task = "topic" if column.endswith("topic") else "author"
-    return attempt(
-        column, ["texts"], task, setting, table.authors, np.mean([found.shares[column] for found in own], axis=0),
-        clear=clear.shares[column], labels=table.topics if task == "topic" else table.authors, draws=len(own), judged=False,
-    )  # fmt: skip

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from publius.arrays import IndexArray
+from publius.evaluation.attackers import Task
 from publius.evaluation.worst_case import baseline, candidates_of
 from publius.statistics import LEVEL, Interval, author_mean
 
-Task = Literal["author", "topic"]
 Answer = Literal["PASS", "FAIL", "INCONCLUSIVE"]
 
 TOLD: Final = {
@@ -24,15 +24,13 @@ TOLD: Final = {
 }
 """What an attacker may be told, and how it is said."""
 
-
 ABOUT: Final = {
     "SRauth": "author of the nearest known text by Earth Mover's distance",
     "SRtopic": "majority of the 5 nearest by Earth Mover's distance",
     "DRauth": "Koppel and others 2011",
     "DRtopic": "fastText on whole texts",
 }
-COLUMNS: Final = tuple(ABOUT)
-"""Those of the paper's table."""
+"""Columns of the paper's table."""
 EPSILONS: Final = (30.0, 25.0, 20.0, 15.0, 10.0)
 """Those of the paper's table."""
 
@@ -61,38 +59,24 @@ class Authors(msgspec.Struct, frozen=True):
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """One attacker on one setting.
-
-    Attributes:
-        told: of `TOLD`, all that it knows beside the row, the public inputs and the authors' names.
-        task: what it names; "topic" measures what a release is good for.
-        identified: the share of texts whose author (or topic) it names.
-        clear: the same on the same texts at the same length, unprotected.
-        baseline: what is named without the row, by who knows how often authors write, and the topic where the attacker does.
-        advantage: identified minus baseline, on the same texts.
-        candidates: among how many one is named, the mean over texts.
-        ceiling: nobody told as much is expected to identify more from one row.
-        exact: whether identified is an expectation that is computed, not an estimate from draws of noise.
-        judged: whether limits are held against it: not of who holds the originals, whose figure stands beside.
-        draws: of noise that it is the mean of.
-    """
+    """One attacker on one setting."""
 
     attacker: str
-    told: tuple[str, ...]
+    told: tuple[str, ...]  # of `TOLD`: all that it knows beside the row, the public inputs and the authors' names
     knows: str
-    task: Task
+    task: Task  # what it names; "topic" measures what a release is good for
     mechanism: str | None
     epsilon: float | None
-    identified: Interval
-    clear: Interval | None
-    baseline: Interval
-    advantage: Interval
-    candidates: float
+    identified: Interval  # the share of texts whose author (or topic) it names
+    clear: Interval | None  # the same on the same texts at the same length, unprotected
+    baseline: Interval  # without the row, by who knows how often authors write, and the topic where the attacker does
+    advantage: Interval  # identified minus baseline, on the same texts
+    candidates: float  # among how many one is named, the mean over texts
     texts: int
     authors: int
-    ceiling: float
-    exact: bool = False
-    judged: bool = True
+    ceiling: float  # nobody told as much is expected to identify more from one row
+    exact: bool = False  # an expectation that is computed, not an estimate from draws of noise
+    judged: bool = True  # by limits: not of who holds the originals, whose figure stands beside
     draws: int = 1
     by_author: Authors
 
@@ -178,42 +162,19 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of results.json.
-
-    Attributes:
-        kind: "words", "labels", "as-is", "paper" or "summary".
-        as_is: whether private texts themselves were attacked: such results are for the curator alone.
-        private: whether the draws have a seed nobody knows; evaluations are experiments, so never a release.
-        candidates: authors among whom one is named.
-        epsilon: of the setting that the verdict is on, or the only one.
-        attackers: one record an attempt.
-        verdict: PASS, FAIL or INCONCLUSIVE where limits were given.
-        verdicts: that of each setting, in the order they were given.
-        data: the texts: how many, how they were split, their digests.
-        facts: what else was measured, by kind.
-    """
+    """The content of results.json."""
 
     results_version: int = 1
     publius_version: str
     kind: Literal["words", "labels", "as-is", "paper", "summary"]
-    as_is: bool = False
+    as_is: bool = False  # private texts themselves were attacked: such results are for the curator alone
     command: str
-    candidates: float
-    epsilon: float | None = None
+    candidates: float  # authors among whom one is named
+    epsilon: float | None = None  # of the setting that the verdict is on, or the only one
     attackers: tuple[Attempt, ...] = ()
     limits: dict[str, float] = {}
     verdict: Answer | None = None
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()  # of each setting, in the order they were given
     public: tuple[dict[str, Any], ...] = ()
-    data: dict[str, Any] = {}
-    facts: dict[str, Any] = {}
-
-
-def encoded(results: Results) -> bytes:
-    """The bytes of results.json."""
-    return msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n"
-
-
-def decoded(content: bytes) -> Results:
-    """The results in these bytes; `msgspec.MsgspecError` for anything else."""
-    return msgspec.json.decode(content, type=Results)
+    data: dict[str, Any] = {}  # the texts: how many, how they were split, their digests
+    facts: dict[str, Any] = {}  # what else was measured, by kind

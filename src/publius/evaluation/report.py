@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from publius.errors import AnyPath
-from publius.evaluation.records import ABOUT, CLEAR, TOLD, Attempt, Results, Setting, Verdict, by_setting, encoded
-from publius.evaluation.verdict import REASONS
+from publius.evaluation.records import ABOUT, CLEAR, TOLD, Attempt, Results, Setting, Verdict, by_setting
+from publius.evaluation.verdict import REASONS, overall
 from publius.files.writing import new_folder, write_file
 from publius.privacy.promise import between, outward, percent
 from publius.statistics import Interval
@@ -25,7 +27,7 @@ def write(results: Results, folder: AnyPath) -> None:
 
     with new_folder(folder, owner_only=True) as filled:
         with write_file(filled / RESULTS, 0o600) as file:
-            file.write(encoded(results))
+            file.write(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
         write_page(filled / REPORT, _PAGE, page_facts(results), mode=0o600)
         with write_file(filled / TABLE, 0o600) as file:
             file.write(table_tex(results).encode())
@@ -60,8 +62,6 @@ def headline(results: Results) -> str:
 def focus(results: Results) -> Setting:
     """The setting that the report is about: that of the verdict, else the first."""
     if results.verdicts:
-        from publius.evaluation.verdict import overall
-
         return overall(results.verdicts).setting
     return next((each.setting for each in results.attackers if each.setting != CLEAR), CLEAR)
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
+from publius.distances.earth_mover import pairwise_distances
+from publius.distances.metrics import is_line
 from publius.evaluation import worst_case
 from publius.evaluation.attackers import (
     ADAPTIVE,
     INFORMED,
     WORST_CASE,
+    Task,
     base_name,
     fitted,
     inside,
@@ -28,19 +31,19 @@ from publius.evaluation.attackers import (
     tasks_of,
     told_of,
 )
+from publius.evaluation.attackers.counting import Likelihood
+from publius.evaluation.attackers.informed import EstimatedTransition, Informed, Transition, transition_of
 from publius.evaluation.corpus import Dataset, Text
-from publius.evaluation.records import CLEAR, Attempt, Setting, Task, attempt
+from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
 from publius.files.progress import advance, stage
+from publius.mechanisms.lifted import Lifted
 from publius.noise.randomness import RunKey
 from publius.settings import UnknownPolicy
 from publius.text.bag import Bag, Encoding, words_of
 from publius.text.tokenizer import StopWords
 
-if TYPE_CHECKING:
-    from publius.evaluation.attackers.informed import Transition
-
 _Key = tuple[str, Task, bool]
-Hits = dict[_Key, Float64Array]
+_Hits = dict[_Key, Float64Array]
 """For each attacker, task, and whether it is told the topics: how often each text's label is named."""
 
 COPIES: Final = 3
@@ -49,42 +52,30 @@ COPIES: Final = 3
 
 @dataclass(frozen=True)
 class Words:
-    """How texts become the words of a bag, and what replaces these.
+    """How texts become the words of a bag, and what replaces these; without ``embeddings`` texts are attacked as they are.
 
-    ``make_kernel`` makes the kernel of a mechanism's name and an epsilon on ``embeddings``.
+    ``make_kernel`` makes the kernel of a mechanism's name and an epsilon.
     """
 
-    embeddings: Any
-    length: int
-    make_kernel: Callable[[str, float], Any]
+    embeddings: Any = None
+    length: int = 0
+    make_kernel: Any = None
     unknown: UnknownPolicy = "unk"
     stop_words: str = "english"
     metric: Any = "euclidean"
 
     def words(self, text: str, length: int | None = None) -> list[str]:
-        """The words of a text in its order, at most ``length``."""
+        """The words of a text in its order, at most ``length``; as it is also its marks and capitals."""
+        if self.embeddings is None:
+            return re.findall(r"[\w'’-]+|[^\w\s]", text)
         stops, profile = StopWords.load(self.stop_words), self.embeddings.tokenizer
         encoding = Encoding(length, self.unknown, stops, profile, padded=False)
         return list(words_of(text, self.embeddings, encoding).words)
 
     def clear(self, text: str) -> str:
         """What a release would be without noise, as attackers read it: the first N words, sorted."""
-        return joined(sorted(self.words(text, self.length)))
-
-
-class AsIs(Words):
-    """Texts as they stand, all of their words, marks and capitals, for attacks on what was made anonymous elsewhere."""
-
-    def __init__(self) -> None:
-        super().__init__(None, 0, lambda name, epsilon: None, "keep", "none")
-
-    def words(self, text: str, length: int | None = None) -> list[str]:
-        """Words and marks in the text's order."""
-        return re.findall(r"[\w'’-]+|[^\w\s]", text)
-
-    def clear(self, text: str) -> str:
-        """The same as attackers read it."""
-        return " ".join(self.words(text))
+        words = self.words(text, self.length)
+        return joined(words if self.embeddings is None else sorted(words))
 
 
 class Part(NamedTuple):
@@ -112,29 +103,23 @@ class Protected:
     @cached_property
     def kernel(self) -> Any:
         """The mechanism on words; None for clear text."""
-        name, epsilon = self.setting.mechanism, self.setting.epsilon
-        return None if name is None or epsilon is None else self.words.make_kernel(name, epsilon)
+        return None if self.setting == CLEAR else self.words.make_kernel(self.setting.mechanism, self.setting.epsilon)
 
     @cached_property
     def lifted(self) -> Any:
         """The mechanism on documents."""
-        from publius.mechanisms.lifted import Lifted
-
         words = self.words
         return Lifted(self.kernel, words.length, unknown=words.unknown, stop_words=words.stop_words)
 
     def released(self, texts: Sequence[Text], draw: int) -> list[str]:
         """Each text as released, as attackers read it."""
-        found = self.lifted.protect(
-            [text.text for text in texts], [text.row for text in texts], RunKey.seeded(1_000 * self.seed + draw)
-        )
+        key = RunKey.seeded(1_000 * self.seed + draw)
+        found = self.lifted.protect([text.text for text in texts], [text.row for text in texts], key)
         return [joined([*outcome.bag.words()]) for outcome in found.outcomes]
 
     @cached_property
     def transition(self) -> Transition:
         """The kernel as who knows it sees it."""
-        from publius.evaluation.attackers.informed import transition_of
-
         return transition_of(self.kernel, RunKey.seeded(self.seed).rng("attacker"))
 
     def copy(self, words: Sequence[str], name: str) -> str:
@@ -148,10 +133,7 @@ class Protected:
 class Evaluation:
     """Attacks on the words of texts, protected in each of ``settings``, and clear.
 
-    Attributes:
-        draws: of noise in each setting; figures are means over them.
-        seed: of all noise: an evaluation is an experiment, and nothing it draws is released.
-        stated: of each setting what a manifest says of its mechanism.
+    Figures are means over the ``draws`` of noise in each setting; an evaluation is an experiment, so noise has a ``seed``.
     """
 
     data: Dataset
@@ -160,15 +142,15 @@ class Evaluation:
     attackers: Sequence[str]
     draws: int = 1
     seed: int = 0
-    changed: dict[str, float] = field(default_factory=dict)
-    stated: list[dict[str, Any]] = field(default_factory=list)
     _distances: dict[str, Float64Array] = field(default_factory=dict)
     _models: dict[tuple[int | None, str, str], Any] = field(default_factory=dict)
 
-    def run(self) -> list[Attempt]:
-        """One record for each attacker, what it is told, and setting; clear text first."""
-        check_least_words(self.attackers, self.data, self.words)
-        attempts, unprotected = list[Attempt](), Hits()
+    def run(self) -> tuple[list[Attempt], dict[str, Any]]:
+        """One record for each attacker, what it is told, and setting, clear text first.
+
+        Beside them the share of words that each setting changed, and what a manifest states of its mechanism.
+        """
+        attempts, unprotected, changed, stated = list[Attempt](), _Hits(), dict[str, float](), list[dict[str, Any]]()
         with stage("attacking"):
             for done, setting in enumerate((CLEAR, *self.settings)):
                 advance(done, len(self.settings) + 1)
@@ -178,7 +160,14 @@ class Evaluation:
                 attempts += [
                     self._record(protected, key, values, unprotected[key], ceilings) for key, values in hits.items()
                 ]
-        return attempts
+                changed[setting.name] = changed_share(self._clear, protected.bags)
+                stated += [] if setting == CLEAR else [protected.lifted.facts()]
+        return attempts, {"changed": changed, "stated": stated}
+
+    @cached_property
+    def _told(self) -> tuple[bool, ...]:
+        """Whether who names authors is told the topics."""
+        return (False, True) if self.data.topics else (False,)
 
     @cached_property
     def _known(self) -> list[Text]:
@@ -209,34 +198,32 @@ class Evaluation:
 
     # Counting -----------------------------------------------------------------------------------------
 
-    def _hits(self, protected: Protected) -> Hits:
-        """For each attacker, task and whether it is told the topics: how often each text's label is named."""
-        data = self.data
-        released = protected.bags = (
+    def _hits(self, protected: Protected) -> _Hits:
+        texts = self.data.attacked
+        protected.bags = (
             [self._clear] if protected.kernel is None
-            else [protected.released(data.attacked, draw) for draw in range(self.draws)]
+            else [protected.released(texts, draw) for draw in range(self.draws)]
         )  # fmt: skip
-        self.changed[protected.setting.name] = changed_share(self._clear, released)
-        if protected.kernel is not None:
-            self.stated.append(protected.lifted.facts())
-        protected.copies, found = self._copies(protected), Hits()
+        protected.copies, found = self._copies(protected), _Hits()
         for name in self.attackers:
             for task in self._tasks(name) if name != WORST_CASE else ():
-                told = (False, True) if task == "author" and data.topics else (False,)
-                found |= {(name, task, each): np.zeros(len(data.attacked)) for each in told}
+                told = self._told if task == "author" else (False,)
+                found |= {(name, task, each): np.zeros(len(texts)) for each in told}
                 for part in self._parts(task):
                     model = self._model(name, part, protected)
-                    for bags in released:
+                    for bags in protected.bags:
                         classes, scores = scores_of(model, [bags[place] for place in part.at])
                         for each in told:
                             shares = self._named(model, part, classes, scores, told_topic=each)
-                            found[name, task, each][part.at] += shares / len(released)
+                            found[name, task, each][part.at] += shares / len(protected.bags)
         return found | (self._worst_case(protected) if WORST_CASE in self.attackers else {})
+
+    def _tasks(self, name: str) -> list[Task]:
+        several = self.data.topics is not None and len({text.topic for text in self._known} - {None}) > 1
+        return [task for task in tasks_of(name) if task == "author" or several]
 
     def _copies(self, protected: Protected) -> list[list[str]]:
         """The known texts as adaptive attackers learn them."""
-        from publius.evaluation.attackers.informed import EstimatedTransition
-
         if protected.kernel is None or not any(name.startswith(ADAPTIVE) for name in self.attackers):
             return []
         if isinstance(protected.transition, EstimatedTransition):  # the same rows serve them and the informed attacker
@@ -253,16 +240,12 @@ class Evaluation:
         for fold in self.data.folds:
             known = [n for n, text in enumerate(self.data.known) if fold is None or text.fold != fold]
             learned = [n for n in (*known, *teaching) if task == "author" or self._known[n].topic is not None]
-            yield Part(
-                task, fold, np.array([n for n, text in enumerate(self.data.attacked) if text.fold == fold]), learned
-            )
+            attacked = np.array([n for n, text in enumerate(self.data.attacked) if text.fold == fold])
+            yield Part(task, fold, attacked, learned)
 
     def _model(self, name: str, part: Part, protected: Protected) -> Any:
         """The fitted attacker: of one that knows no mechanism the same for all settings."""
-        from publius.evaluation.attackers.informed import Informed
-        from publius.evaluation.attackers.likelihood import Likelihood
-
-        labels = [_label(self._known[n], part.task) for n in part.learned]
+        labels = [self._known[n].label(part.task) for n in part.learned]
         texts = [self._known_texts[n] for n in part.learned]
         if name == INFORMED and protected.kernel is not None:
             return fitted(Informed(protected.transition, self.words.embeddings), texts, labels)
@@ -275,7 +258,7 @@ class Evaluation:
             self._models[key] = fitted(made, texts, labels)
         return self._models[key]
 
-    def _made(self, name: str, task: str) -> Any:
+    def _made(self, name: str, task: Task) -> Any:
         made = make_attacker(name)
         if hasattr(made, "embeddings"):
             made.set_params(
@@ -300,7 +283,7 @@ class Evaluation:
             if told_topic:
                 there = np.array([[known[name, text.topic] for name in classes] for text in texts], np.float64)
                 weights = np.where(there.any(axis=1, keepdims=True), there, weights)
-        truth, likelihood = [_label(text, part.task) for text in texts], getattr(model, "is_likelihood", False)
+        truth, likelihood = [text.label(part.task) for text in texts], getattr(model, "is_likelihood", False)
         return named_shares(classes, scores, truth, weights, likelihood=likelihood)
 
     # Records ------------------------------------------------------------------------------------------
@@ -313,30 +296,25 @@ class Evaluation:
         texts = [self.data.attacked[n] for n in self._held] if holds else self.data.attacked
         whole = task == "author" and len(texts) == len(self.data.attacked)
         return attempt(
-            name, [*told_of(name), *["topic"] * told], task, protected.setting, [text.author or "" for text in texts],
-            values, clear=clear, labels=[_label(text, task) for text in texts],
-            groups=worst_case.group_places([text.topic for text in texts]) if told else None,
+            name, [*told_of(name), *["topic"] * told], task, protected.setting, [text.label("author") for text in texts],
+            values, clear=clear, labels=[text.label(task) for text in texts], groups=_groups(texts, told),
             ceiling=ceilings[told] if whole else 1.0, exact=holds and protected.kernel is None, judged=not holds,
             draws=len(protected.bags),
         )  # fmt: skip
 
     def _ceilings(self, protected: Protected) -> dict[bool, float]:
         """The most that anybody is expected to identify from one row who knows the fold, and with True the topic, too."""
-        data, topics = self.data, self.data.topics
-        folds, exponents = [text.fold for text in data.attacked], self._exponents(protected)
+        data, exponents = self.data, self._exponents(protected)
         if exponents is None:
-            return {False: 1.0, True: 1.0}
+            return dict.fromkeys(self._told, 1.0)
         delta = protected.lifted.guarantee.delta
         return {
-            told: worst_case.ceiling_of(exponents, data.authors, worst_case.group_places(folds, *facts), delta)
-            for told, facts in ((False, ()), *([(True, (topics,))] if topics else []))
+            told: worst_case.ceiling_of(exponents, data.authors, _groups(data.attacked, told, fold=True), delta)
+            for told in self._told
         }
 
     def _exponents(self, protected: Protected) -> Float64Array | None:
         """Of the guarantee between each two attacked texts; None where it says nothing or is too costly to compute."""
-        from publius.distances.earth_mover import pairwise_distances
-        from publius.distances.metrics import is_line
-
         kernel = protected.kernel
         if kernel is None or self.words.unknown == "keep" or kernel.guarantee.evidence == "none":
             return None
@@ -356,52 +334,38 @@ class Evaluation:
         np.fill_diagonal(exponents, 0.0)
         return exponents
 
-    def _worst_case(self, protected: Protected) -> Hits:
+    def _worst_case(self, protected: Protected) -> _Hits:
         """How often who holds the originals names the authors of the held texts: among all of these, or their topic's."""
         texts = [self.data.attacked[n] for n in self._held]
-        authors, groups = [text.author or "" for text in texts], {False: np.zeros(len(texts), np.int64)}
-        if self.data.topics:
-            groups[True] = worst_case.group_places([text.topic for text in texts])
-        scores = [self._candidate_scores(protected, draw) for draw in range(len(protected.bags))]
+        authors, scores = [text.label("author") for text in texts], self._candidate_scores(protected)
         return {
             (WORST_CASE, "author", told): np.mean(
-                [worst_case.author_success(each, authors, at) for each in scores], axis=0
+                [worst_case.author_success(each, authors, _groups(texts, told)) for each in scores], axis=0
             )
-            for told, at in groups.items()
+            for told in self._told
         }
 
-    def _candidate_scores(self, protected: Protected, draw: int) -> Float64Array:
-        """How likely each released row is under each held text (ln), shape (held, held)."""
-        whole = [self._clear[n] for n in self._held]
-        if protected.kernel is None:
-            return _equal_scores(whole)
-        embeddings, bags = self.words.embeddings, protected.bags[draw]
+    def _candidate_scores(self, protected: Protected) -> list[Float64Array]:
+        """For each draw how likely each released row is under each held text (ln), shape (held, held)."""
+        whole, embeddings, scores = [self._clear[n] for n in self._held], self.words.embeddings, []
+        if protected.kernel is None:  # a candidate text can be it or not
+            places = np.unique(whole, return_inverse=True)[1]
+            return [np.where(places[:, None] == places[None, :], 0.0, -1e6)]
         texts = [inside(bag.split(), embeddings) for bag in whole]
         texts = [places if len(places) else np.zeros(1, np.int64) for places in texts]
-        released = [inside(bags[n].split(), embeddings) for n in self._held]
-        if protected.transition.exact:
-            return worst_case.mixture_scores(texts, released, protected.transition)
-        rng = RunKey.seeded(self.seed).rng(f"worst case/{draw}")
-        return worst_case.distance_scores(texts, released, protected.kernel, rng)
-
-    def _tasks(self, name: str) -> list[Task]:
-        topics = {text.topic for text in self._known} - {None}
-        asked: list[Task] = ["author", "topic"] if self.data.topics is not None and len(topics) > 1 else ["author"]
-        return [task for task in asked if task in tasks_of(name)]
+        for draw, bags in enumerate(protected.bags):
+            released = [inside(bags[n].split(), embeddings) for n in self._held]
+            if protected.transition.exact:
+                scores.append(worst_case.mixture_scores(texts, released, protected.transition))
+            else:
+                rng = RunKey.seeded(self.seed).rng(f"worst case/{draw}")
+                scores.append(worst_case.distance_scores(texts, released, protected.kernel, rng))
+        return scores
 
 
-def _label(text: Text, task: str) -> str:
-    return (text.author if task == "author" else text.topic) or ""
-
-
-def check_least_words(attackers: Sequence[str], data: Dataset, words: Words) -> None:
-    """`UsageError` where an attacker asks for more known words than two authors have, by the texts before any cut."""
-    from publius.evaluation.attackers.koppel import Koppel
-
-    for made in (make_attacker(name) for name in attackers if name not in (INFORMED, WORST_CASE)):
-        if isinstance(made, Koppel) and made.least_words:
-            authors = [_label(text, "author") for text in data.known]
-            made.candidates(authors, [len(words.words(text.text)) for text in data.known])
+def _groups(texts: Sequence[Text], told: bool, fold: bool = False) -> IndexArray:
+    """The groups of texts that who is told the topics, or is not, tells apart; with ``fold`` by that as well."""
+    return worst_case.group_places([(told and text.topic, fold and text.fold) for text in texts])
 
 
 def named_shares(
@@ -419,12 +383,6 @@ def named_shares(
         scores[~np.isfinite(scores.max(axis=1))] = 0.0
     place, shares = {name: index for index, name in enumerate(classes)}, naming(scores)
     return np.array([shares[row, place[name]] if name in place else 0.0 for row, name in enumerate(truth)])
-
-
-def _equal_scores(bags: Sequence[str]) -> Float64Array:
-    """Ln likelihoods of clear bags: a candidate text can be it or not."""
-    places = np.unique(bags, return_inverse=True)[1]
-    return np.where(places[:, None] == places[None, :], 0.0, -1e6)
 
 
 def changed_share(clear: Sequence[str], released: Sequence[Sequence[str]]) -> float:

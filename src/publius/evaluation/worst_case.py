@@ -12,7 +12,7 @@ that it is attacked in, says which group it is of, and the ceiling for everybody
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -34,10 +34,10 @@ _AT_ONCE: Final = 128
 _TRIED_ON: Final = 20
 
 
-def group_places(*facts: Sequence[object]) -> IndexArray:
-    """The group of each text: texts that are alike in all ``facts`` are of one group."""
-    found: dict[tuple[object, ...], int] = {}
-    return np.array([found.setdefault(each, len(found)) for each in zip(*facts, strict=True)], np.int64)
+def group_places(facts: Iterable[object]) -> IndexArray:
+    """The group of each text: texts with equal ``facts`` are of one group."""
+    found: dict[object, int] = {}
+    return np.array([found.setdefault(each, len(found)) for each in facts], np.int64)
 
 
 def each_group(authors: Sequence[str], groups: IndexArray) -> Iterator[tuple[IndexArray, IndexArray]]:

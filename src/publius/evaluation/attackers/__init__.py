@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -22,13 +22,13 @@ ADAPTIVE: Final = "adaptive-"
 INFORMED: Final = "informed"
 WORST_CASE: Final = "worst-case"
 
-
-BOTH: Final = ("author", "topic")
-KINDS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
-    "letters": ("linear:letters", ("author",)),
-    "words": ("linear:words", BOTH),
-    "likelihood": ("likelihood:Likelihood", BOTH),
-    "delta": ("delta:Delta", ("author",)),
+Task = Literal["author", "topic"]
+BOTH: Final[tuple[Task, ...]] = ("author", "topic")
+KINDS: Final[dict[str, tuple[str, tuple[Task, ...]]]] = {
+    "letters": ("counting:letters", ("author",)),
+    "words": ("counting:words", BOTH),
+    "likelihood": ("counting:Likelihood", BOTH),
+    "delta": ("counting:Delta", ("author",)),
     "koppel": ("koppel:Koppel", ("author",)),
     "transport": ("transport:Transport", BOTH),
     "fasttext": ("fasttext:FastText", BOTH),
@@ -53,10 +53,8 @@ def told_of(name: str) -> tuple[str, ...]:
     return ("texts", "mechanism") if name == INFORMED or name.startswith(ADAPTIVE) else ("texts",)
 
 
-def tasks_of(name: str) -> tuple[str, ...]:
+def tasks_of(name: str) -> tuple[Task, ...]:
     """What it can be asked to name."""
-    if name == WORST_CASE:
-        return ("author",)
     base = base_name(name)
     return BOTH if base == INFORMED or base.startswith(PYTHON) else KINDS[base.split(":")[0]][1]
 
@@ -114,10 +112,9 @@ def _own(name: str) -> Any:
         raise PolicyError(f"the attacker {name} cannot be made: {place_of(error)}") from error
 
 
-def fitted(estimator: Any, texts: Sequence[str], labels: Sequence[str], lengths: Sequence[int] | None = None) -> Any:
-    """``estimator`` fitted; ``lengths`` are the words of each text before it was cut, for those who ask for them."""
+def fitted(estimator: Any, texts: Sequence[str], labels: Sequence[str], **more: Any) -> Any:
+    """``estimator`` fitted."""
     with unheard(type(estimator), f"the attacker {type(estimator).__name__}"):
-        more = {"lengths": lengths} if getattr(estimator, "takes_lengths", False) else {}
         return estimator.fit(list(texts), list(labels), **more)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final, Self
@@ -12,7 +11,7 @@ import numpy as np
 
 from publius.arrays import Float64Array
 from publius.errors import UsageError, extra
-from publius.evaluation.attackers.linear import Attacker
+from publius.evaluation.attackers.counting import Attacker
 
 _LABEL: Final = "__label__"
 
@@ -48,7 +47,6 @@ class FastText(Attacker):
 
     def fit(self, texts: Sequence[str], labels: Sequence[str]) -> Self:
         """Train on ``texts``."""
-        self.check()
         self.classes_ = np.unique(labels)
         self.validation_, self.validation_texts_ = None, 0
         if self.validation:
@@ -61,7 +59,7 @@ class FastText(Attacker):
         return self
 
     def decision_function(self, texts: Sequence[str]) -> Float64Array:
-        """The probability of each label, shape (n, labels)."""
+        """The probability of each label."""
         scores = np.zeros((len(texts), len(self.classes_)))
         for row, text in enumerate(texts):
             labels, chances = self.model_.predict(" ".join(text.split()), k=-1)
@@ -75,18 +73,17 @@ class FastText(Attacker):
         rows = zip(np.searchsorted(self.classes_, labels).tolist(), texts, strict=True)
         lines = "".join(f"{_LABEL}{label} {' '.join(text.split())}\n" for label, text in rows)
         shortest, longest = map(int, str(self.subwords).split("-"))
-        dimension = self.dimension
+        options: dict[str, Any] = {"dim": self.dimension}
         with ExitStack() as files:
-            given = {}
             if self.vectors is not None:
                 from publius.embeddings.embeddings import Embeddings
 
                 vectors = self.vectors if isinstance(self.vectors, Embeddings) else Embeddings.load(self.vectors)
-                given["pretrainedVectors"] = files.enter_context(_file_of(_as_text(vectors)))
-                dimension = vectors.dimension
+                options["dim"] = vectors.dimension
+                options["pretrainedVectors"] = files.enter_context(_file_of(_as_text(vectors)))
             return fasttext.train_supervised(
-                files.enter_context(_file_of(lines.encode())), epoch=self.epochs, lr=self.rate, dim=dimension,
-                minn=shortest, maxn=longest, thread=1, verbose=0, seed=self.seed, minCount=1, **given,
+                files.enter_context(_file_of(lines.encode())), epoch=self.epochs, lr=self.rate, minn=shortest,
+                maxn=longest, thread=1, verbose=0, seed=self.seed, minCount=1, **options,
             )  # fmt: skip
 
 
@@ -99,17 +96,11 @@ def _as_text(vectors: Any) -> bytes:
 
 @contextmanager
 def _file_of(data: bytes) -> Iterator[str]:
-    """A path that has ``data``: in memory where the system can, for texts are not to be copied to a disk (R17)."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("publius")
-        try:
-            with os.fdopen(os.dup(descriptor), "wb") as stream:
-                stream.write(data)
-            yield f"/proc/self/fd/{descriptor}"
-        finally:
-            os.close(descriptor)
-    else:
-        with tempfile.NamedTemporaryFile() as file:  # made with mode 0600
-            file.write(data)
-            file.flush()
-            yield file.name
+    """A path that has ``data``, in memory: texts are not to be copied to a disk (R17)."""
+    descriptor = os.memfd_create("publius")
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as stream:
+            stream.write(data)
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)

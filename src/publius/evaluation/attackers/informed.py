@@ -10,8 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from publius.arrays import Float64Array, IndexArray
 from publius.evaluation.attackers import places_of
-from publius.evaluation.attackers.likelihood import class_sums, smoothed_shares
-from publius.evaluation.attackers.linear import Attacker, split
+from publius.evaluation.attackers.counting import Attacker, class_sums, smoothed_shares
 from publius.noise.randomness import Generator
 
 SHARED: Final = 1e-3
@@ -121,7 +120,7 @@ class Informed(Attacker):
 
     def fit(self, texts: Sequence[str], labels: Sequence[str]) -> Self:
         """Push each label's word distribution through the mechanism."""
-        counter = CountVectorizer(analyzer=split, dtype=np.float64)
+        counter = CountVectorizer(analyzer=str.split, dtype=np.float64)
         counts = counter.fit_transform(texts)
         names = counter.get_feature_names_out().tolist()
         self.classes_, rows = np.unique(labels, return_inverse=True)
@@ -138,7 +137,7 @@ class Informed(Attacker):
         return self
 
     def decision_function(self, texts: Sequence[str]) -> Float64Array:
-        """Ln of the likelihood of each bag under each label, shape (n, labels)."""
+        """Ln of the likelihood of each bag under each label."""
         scores = np.zeros((len(texts), len(self.classes_)))
         for row, text in enumerate(texts):
             words = text.split()

@@ -8,13 +8,11 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import CountVectorizer
 
 from publius.arrays import Float64Array
 from publius.errors import UsageError
 from publius.evaluation.attackers import naming
-from publius.evaluation.attackers.likelihood import class_sums
-from publius.evaluation.attackers.linear import Attacker
+from publius.evaluation.attackers.counting import Attacker, class_sums, commonest
 from publius.noise.randomness import Generator, seeded_rng
 
 
@@ -38,8 +36,6 @@ class Koppel(Attacker):
     is judged by the texts before they are cut); by default everybody is one: who gives up on some is the weaker attacker.
     """
 
-    takes_lengths = True
-
     def __init__(
         self, rounds: int = 100, features: int = 20_000, share: float = 0.5, least_words: int = 0, seed: int = 0
     ) -> None:
@@ -49,31 +45,18 @@ class Koppel(Attacker):
     def fit(self, texts: Sequence[str], labels: Sequence[str], lengths: Sequence[int] | None = None) -> Self:
         """Count the n-grams of each author; `UsageError` where fewer than two have ``least_words``."""
         self.classes_, rows = np.unique(labels, return_inverse=True)
-        self.candidates_ = self.candidates(
-            labels, [len(text.split()) for text in texts] if lengths is None else lengths
-        )
-        every = CountVectorizer(analyzer=grams_of, dtype=np.float64)
-        counts = every.fit_transform(texts)
-        often = np.argsort(-np.asarray(counts.sum(axis=0)).ravel(), kind="stable")[
-            : self.features
-        ]  # else by the alphabet
-        self.grams_ = every.get_feature_names_out()[often]
-        self.counter_ = CountVectorizer(analyzer=grams_of, dtype=np.float64, vocabulary=self.grams_)
-        self.profiles_ = class_sums(counts[:, often], rows)
-        self.halves_ = random_subsets(seeded_rng(self.seed), self.rounds, len(often), self.share)
+        lengths = [len(text.split()) for text in texts] if lengths is None else lengths
+        self.candidates_ = np.bincount(rows, lengths) >= self.least_words
+        if (left := self.candidates_.sum()) < 2:
+            said = f"{left} of {len(self.classes_)} authors have {self.least_words:,} known words or more"
+            raise UsageError(f"{said}. Use a smaller least_words.")
+        self.counter_, counts = commonest(texts, grams_of, self.features)
+        self.profiles_ = class_sums(counts, rows)
+        self.halves_ = random_subsets(seeded_rng(self.seed), self.rounds, counts.shape[1], self.share)
         return self
 
-    def candidates(self, labels: Sequence[str], lengths: Sequence[int]) -> NDArray[np.bool_]:
-        """Which authors, in their order, have ``least_words`` known words; `UsageError` for fewer than two."""
-        names, rows = np.unique(labels, return_inverse=True)
-        found = np.bincount(rows, lengths) >= self.least_words
-        if found.sum() < 2:
-            said = f"{found.sum()} of {len(names)} authors have {self.least_words:,} known words or more"
-            raise UsageError(f"{said}. Use a smaller least_words.")
-        return found
-
     def decision_function(self, texts: Sequence[str]) -> Float64Array:
-        """The share of rounds that each author wins, shape (n, authors); minus infinity for who is no candidate."""
+        """The share of rounds that each author wins; minus infinity for who is no candidate."""
         masks = self.halves_.astype(np.float32)
         norms = np.sqrt(masks @ np.square(self.profiles_).T.astype(np.float32)).astype(np.float64)
         counts = self.counter_.transform(texts)

@@ -11,7 +11,7 @@ from publius.arrays import Float64Array
 from publius.distances.earth_mover import BagPoints, residual
 from publius.errors import DataError, UsageError
 from publius.evaluation.attackers import inside
-from publius.evaluation.attackers.linear import Attacker
+from publius.evaluation.attackers.counting import Attacker
 
 
 class Transport(Attacker):
@@ -49,7 +49,7 @@ class Transport(Attacker):
         return [self._nearest(self._points(text.split()), count) for text in texts]
 
     def decision_function(self, texts: Sequence[str]) -> Float64Array:
-        """Votes of the nearest texts, and less than one part in a million for nearness; shape (n, labels)."""
+        """Votes of the nearest texts, and less than one part in a million for nearness."""
         return np.array([self.votes(found, self.neighbors) for found in self.nearest(texts, self.neighbors)])
 
     def votes(self, found: Sequence[tuple[float, int]], count: int) -> Float64Array:
