@@ -20,9 +20,8 @@ from publius.evaluation.attackers import (
     scores_of,
     told_of,
 )
-from publius.evaluation.attackers.counting import Likelihood
+from publius.evaluation.attackers.counting import Koppel, Likelihood, inner_grams
 from publius.evaluation.attackers.informed import EstimatedTransition, ExactTransition, Informed, transition_of
-from publius.evaluation.attackers.koppel import Koppel, inner_grams
 from publius.evaluation.attackers.transport import Transport
 from publius.noise.randomness import seeded_rng
 

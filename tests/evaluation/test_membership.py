@@ -21,9 +21,9 @@ def test_the_best_attacker_stays_below_the_promise(epsilon):
     summary = Summary(Values(["tea", "coffee"]), epsilon=epsilon, shares={"topics": 1})
     texts, authors = collection()
     found = membership(summary, texts, authors, [{}] * len(texts), attacks=400, seed=3)
-    assert found.low <= found.at_most == pytest.approx(1 / (1 + math.exp(-epsilon)))
-    assert found.success > 0.5 + (0.3 if epsilon == 3 else 0.0)
-    assert "400 attacks" in found.sentence
+    assert found["low"] <= found["at_most"] == pytest.approx(1 / (1 + math.exp(-epsilon)))
+    assert found["success"] > 0.5 + (0.3 if epsilon == 3 else 0.0)
+    assert "400 attacks" in found["sentence"]
 
 
 def test_one_author_cannot_be_attacked():

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from html_pages import HOSTILE, Balanced
-from publius.pages.page import TEMPLATES, render, write_page
-from publius.pages.shown import at, columns, cut, ticks
+from publius.pages.page import TEMPLATES, at, columns, cut, render, ticks, write_page
 
 PAGE = """{% extends "base.html" %}{% import "charts.html" as charts %}
 {% block title %}A page of {{ what }}{% endblock %}{% block lead %}{{ what }}{% endblock %}

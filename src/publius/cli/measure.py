@@ -122,7 +122,7 @@ def _shown(results: Results) -> Table | None:
     if results.kind == "paper":
         return Table(
             ["epsilon", *ABOUT],
-            [[row["epsilon"], *(f"{c['correct']:g} ({c['low']:g} to {c['high']:g})" for c in row["cells"])]
+            [[row["epsilon"], *(f"{round(c['correct'], 1):g} ({c['low']:g} to {c['high']:g})" for c in row["cells"])]
              for row in paper_rows(results)],
         )  # fmt: skip
     if len(rows := curve(results)) <= 2:

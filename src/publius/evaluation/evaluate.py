@@ -37,7 +37,7 @@ def of_words(
         words = _words(tried, LENGTH, "unk")
         attempts, found = Evaluation(data, words, settings, names, tried.draws, tried.seed).run()
         facts = {"length": words.length, "draws": tried.draws, "seed": tried.seed} | found
-        return attempts, {"public": (_named(words),), "facts": facts}
+        return attempts, {"public": (_named(words.embeddings),), "facts": facts}
 
     return _judged(public, "words", data, settings, limits, attack)
 
@@ -49,8 +49,7 @@ def of_labels(public: Public, classifier: Any, epsilons: Sequence[float], limits
     def attack() -> tuple[list[Attempt], dict[str, Any]]:
         answers = classifier.answers([text.text for text in data.attacked])
         attempts, facts = evaluate_labels(data, classifier.labels, answers, epsilons)
-        named = {"name": classifier.name, "kind": classifier.kind, "sha256": classifier.sha256}
-        return attempts, {"public": (named,), "facts": {"labels": facts}}
+        return attempts, {"public": (_named(classifier, classifier.kind),), "facts": {"labels": facts}}
 
     settings = [Setting(RANDOMIZED, epsilon) for epsilon in epsilons]
     return _judged(public, "labels", data, settings, limits, attack)
@@ -74,16 +73,16 @@ def of_paper(
     workers: int | None = None,
 ) -> Results:  # fmt: skip
     """The paper's Table 1, whole."""
+    checked_names([koppel, topical])
     from publius.evaluation.paper import table1
 
-    checked_names([koppel, topical])
     mechanism, *_ = _mechanisms(tried)
     data, words = public.dataset(), _words(tried, 0, "keep")
     attempts, facts = table1(
         data, words, [Setting(mechanism, epsilon) for epsilon in epsilons], draws=tried.draws, seed=tried.seed,
         koppel=koppel, topical=topical, workers=workers,
     )  # fmt: skip
-    return _results(public, "paper", data, attackers=tuple(attempts), public=(_named(words),), facts=facts)
+    return _results(public, "paper", data, attackers=tuple(attempts), public=(_named(words.embeddings),), facts=facts)
 
 
 def _mechanisms(tried: Tried) -> list[str]:
@@ -138,8 +137,8 @@ def _parameters(tried: Tried) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-def _named(words: Words) -> dict[str, Any]:
-    return {"name": words.embeddings.name, "kind": "embeddings", "sha256": words.embeddings.sha256}
+def _named(public: Any, kind: str = "embeddings") -> dict[str, Any]:
+    return {"name": public.name, "kind": kind, "sha256": public.sha256}
 
 
 def _judged(
@@ -151,7 +150,7 @@ def _judged(
     if few:
         return _results(public, kind, data, limits=limits.given, verdict="INCONCLUSIVE", verdicts=tuple(few))
     attempts, more = attack()
-    verdicts = judged(attempts, limits) if limits.given and settings else []
+    verdicts = judged(attempts, limits) if limits.given else []
     return _results(
         public, kind, data, attackers=tuple(attempts), limits=limits.given, verdicts=tuple(verdicts),
         verdict=overall(verdicts).answer if verdicts else None, **more,

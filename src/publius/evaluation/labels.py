@@ -14,8 +14,6 @@ from publius.evaluation.corpus import Dataset
 from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
 
 RANDOMIZED: Final = "randomized-response"
-LABEL: Final = "label"
-"""Who knows which labels each author's other texts have."""
 
 
 def evaluate_labels(
@@ -23,31 +21,36 @@ def evaluate_labels(
 ) -> tuple[list[Attempt], dict[str, Any]]:
     """What a row of a label release says of its author, and of the topic; ``answers`` are the classifier's, shape (n,).
 
-    The records, clear labels first, and for each epsilon what else follows: how many labels noise changes, and how often
-    the right text is picked from one row.
+    The records, clear labels first, and what else follows for each epsilon.
     """
     authors, topics, facts, attempts = data.authors, data.topics, dict[str, Any](), list[Attempt]()
     told: dict[tuple[str, ...], IndexArray] = {(): np.zeros(len(answers), np.int64)}
     if topics:
         told["topic",] = worst_case.group_places(topics)
+    place = {name: index for index, name in enumerate(labels)}
+    truth = [text.label("topic") for text in data.attacked]
+    right = np.array([place.get(topic, -1) for topic in truth])
     clear = worst_case.label_law(answers, len(labels), math.inf)
     for epsilon in (math.inf, *epsilons):
         setting = CLEAR if epsilon == math.inf else Setting(RANDOMIZED, epsilon)
         law = worst_case.label_law(answers, len(labels), epsilon)
-        facts[setting.name] = _facts(law, answers, labels, epsilon, [text.topic for text in data.attacked])
+        facts[setting.name] = _facts(law, answers, labels, epsilon, right)
         for known, groups in told.items():
             exact = worst_case.exact_success(law, authors, groups)
             for name, also, found, unprotected, ceiling in (
-                (LABEL, "texts", by_other_texts(law, authors, groups), by_other_texts(clear, authors, groups), exact.mean()),
+                ("label", "texts", by_other_texts(law, authors, groups), by_other_texts(clear, authors, groups), exact.mean()),
                 ("worst-case", "originals", exact, worst_case.exact_success(clear, authors, groups),
                  worst_case.ceiling_of_epsilon(epsilon, authors, groups)),
             ):  # fmt: skip
-                made = attempt(
+                attempts.append(attempt(
                     name, [also, "mechanism", *known], "author", setting, authors, found, groups=groups, clear=unprotected,
                     ceiling=ceiling, exact=True,
-                )  # fmt: skip
-                attempts.append(made)
-        attempts += _accuracy(data, labels, law, clear, setting)
+                ))  # fmt: skip
+        if (right >= 0).any():  # topics are labels
+            read, clearly = (np.where(right >= 0, each[np.arange(len(right)), right], 0.0) for each in (law, clear))
+            attempts.append(
+                attempt("reader", (), "topic", setting, authors, read, labels=truth, clear=clearly, exact=True)
+            )
     return attempts, facts
 
 
@@ -55,8 +58,8 @@ def by_other_texts(law: Float64Array, authors: Sequence[str], groups: IndexArray
     """How often each text's author is named by who knows the labels of all *other* texts of its group, shape (n,).
 
     For each label he names the author whose other texts give it the most probability together; of equals each with the
-    same probability. Never more than the best rule, who knows this text as well: whom he names rightly, that one names.
-    Where that is worse than to guess by how much they write (a text is missing from its own author's), he guesses.
+    same probability. Where that is worse than to guess by how much they write (a text is missing from its own author's), he
+    guesses. Never more than the best rule, who knows this text as well.
     """
     found = np.zeros(len(law))
     for at, own in worst_case.each_group(authors, groups):
@@ -77,34 +80,21 @@ def by_other_texts(law: Float64Array, authors: Sequence[str], groups: IndexArray
     return max(found, worst_case.baseline(authors, groups), key=lambda shares: float(shares.mean()))
 
 
-def _accuracy(
-    data: Dataset, labels: Sequence[str], law: Float64Array, clear: Float64Array, setting: Setting
-) -> list[Attempt]:
-    """How often the released label is the text's topic, where topics are labels."""
-    named = [text.topic or "" for text in data.attacked]
-    place = {name: index for index, name in enumerate(labels)}
-    right = np.array([place.get(topic, -1) for topic in named])
-    if (right < 0).all():
-        return []
-    named_right, clearly = (np.where(right >= 0, each[np.arange(len(right)), right], 0.0) for each in (law, clear))
-    return [attempt("reader", (), "topic", setting, data.authors, named_right, labels=named, clear=clearly, exact=True)]
-
-
 def _facts(
-    law: Float64Array, answers: IndexArray, labels: Sequence[str], epsilon: float, topics: Sequence[str | None]
+    law: Float64Array, answers: IndexArray, labels: Sequence[str], epsilon: float, right: IndexArray
 ) -> dict[str, Any]:
-    texts = len(answers)
-    own = {name: np.array([topic == name for topic in topics]) for name in labels}
+    """How many labels noise changes, which stay right, and how often the right text is picked from one row."""
+    texts, own = len(answers), [right == place for place in range(len(labels))]
     return {
         "labels": len(labels),
         "noise_changes": 1 - float(law[0, answers[0]]),
         "accuracy_by_label": {
-            name: float(law[own[name], place].mean()) for place, name in enumerate(labels) if own[name].any()
+            name: float(law[own[place], place].mean()) for place, name in enumerate(labels) if own[place].any()
         },
         "texts_by_label": {name: int((answers == place).sum()) for place, name in enumerate(labels)},
         "text_named": {
             "by_guessing": 1 / texts,
-            "mean": worst_case.text_named(law),
+            "mean": float(law.max(axis=0).sum() / texts),
             "at_most": 1.0 if epsilon > 700 else 1 / (1 + (texts - 1) * math.exp(-epsilon)),
         },
     }

@@ -15,7 +15,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
-import msgspec
 import numpy as np
 
 from publius import __version__
@@ -33,9 +32,9 @@ from publius.releases.manifest import SummaryManifest
 from publius.releases.register import made_here
 from publius.releases.release import read_release
 from publius.statistics import clopper_pearson
-from publius.summaries.contributions import Contributions
+from publius.summaries.contributions import Contributions, tags_of
 from publius.summaries.summary import Summary
-from publius.text.author_names import author_key
+from publius.text.normal_form import author_key
 
 _ATTACKS: Final = 500
 _TRIED: Final = 20
@@ -44,23 +43,11 @@ _TRIED: Final = 20
 _Tables = dict[Any, IndexArray]
 
 
-class Membership(msgspec.Struct, frozen=True):
-    """How often the attacker was right, in so many summaries of a draw of their own."""
-
-    attacks: int
-    success: float
-    low: float
-    high: float
-    at_most: float  # under the promise
-    authors: int  # among whom the attacked ones were chosen
-    sentence: str
-
-
 def membership(
     summary: Summary, texts: Sequence[str], authors: Sequence[object], groups: Sequence[Mapping[str, object]], *,
     attacks: int = _ATTACKS, seed: int | None = None,
-) -> Membership:  # fmt: skip
-    """Attack authors at random, each in a summary of its own draw; `DataError` for fewer than two."""
+) -> dict[str, Any]:  # fmt: skip
+    """Attack authors at random, each in a summary of its own draw: how often it is right; `DataError` for fewer than two."""
     key = RunKey.fresh() if seed is None else RunKey.seeded(seed)
     rng = key.rng("attacks")
     own = _by_author(summary, texts, authors, groups, key)
@@ -89,7 +76,10 @@ def membership(
         f"Who knows all other authors' documents tells which of two contents one author wrote in {right / attacks:.1%} of "
         f"{attacks:,} attacks (95 % CI {shown[0]:g} % to {shown[1]:g} %); the promise allows {most:g} %, a coin has 50 %."
     )
-    return Membership(attacks, right / attacks, interval.low, high, at_most, len(own), said)
+    return {
+        "attacks": attacks, "success": right / attacks, "low": interval.low, "high": high, "at_most": at_most,
+        "authors": len(own), "sentence": said,
+    }  # fmt: skip
 
 
 def _by_author(
@@ -151,8 +141,8 @@ def of_summary(public: Public, folder: str) -> Results:
     )  # fmt: skip
     return Results(
         publius_version=__version__, kind="summary", as_is=True, command=public.command, candidates=2.0,
-        epsilon=float(summary.epsilon), facts={"membership": msgspec.to_builtins(found)},
-        data={"attacked": len(documents), "authors": found.authors, "split": "all authors but one are known"},
+        epsilon=float(summary.epsilon), facts={"membership": found},
+        data={"attacked": len(documents), "authors": found["authors"], "split": "all authors but one are known"},
     )  # fmt: skip
 
 

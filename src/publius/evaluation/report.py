@@ -120,7 +120,7 @@ def curve(results: Results) -> list[dict[str, Any]]:
 
 def page_facts(results: Results) -> dict[str, Any]:
     """The facts of the report's page."""
-    series, main, as_is = _series(curve(results)), main_attempts(results), results.as_is
+    main, as_is = main_attempts(results), results.as_is
     tones = [("a", "as they are" if as_is else "protected"), ("b", "clear"), ("c", "baseline")]
     return {
         "results": results,
@@ -128,8 +128,7 @@ def page_facts(results: Results) -> dict[str, Any]:
         "headline": headline(results),
         "paper": paper_rows(results) if results.kind == "paper" else None,
         "columns": ABOUT,
-        "curve": series,
-        "curve_log": bool(series) and all(point["x"] > 0 for each in series for point in each["points"]),
+        "curve": _series(curve(results)),
         "dots": [_dot(each, as_is) for each in main if each.task == "author"],
         "legend": [each for each in tones if each[1] != "clear" or not as_is],
         "focus": focus(results).name.capitalize(),
@@ -142,9 +141,9 @@ def page_facts(results: Results) -> dict[str, Any]:
 
 def _series(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of the first mechanism: points over epsilon, where there are several."""
-    protected = sorted((row for row in rows if row["setting"] != CLEAR), key=lambda row: float(row["setting"].epsilon))
-    first = next((row["setting"].mechanism for row in rows if row["setting"] != CLEAR), None)
-    own = [row for row in protected if row["setting"].mechanism == first]
+    protected = [row for row in rows if row["setting"] != CLEAR]
+    own = [row for row in protected if row["setting"].mechanism == protected[0]["setting"].mechanism]
+    own.sort(key=lambda row: float(row["setting"].epsilon))
 
     def point(row: dict[str, Any], what: str) -> dict[str, float]:
         limits = {} if what == "baseline" else {"low": row[what].low, "high": row[what].high}
@@ -191,8 +190,7 @@ def paper_rows(results: Results) -> list[dict[str, Any]]:
             low, high = outward(each.texts * each.identified.low, each.texts * each.identified.high, 1)
             cells.append({"correct": each.texts * each.identified.value, "low": low, "high": high})
         rows.append({
-            "epsilon": "none" if setting.epsilon is None else f"{setting.epsilon:g}", "exact": cells,
-            "cells": [cell | {"correct": round(cell["correct"], 1)} for cell in cells],
+            "epsilon": "none" if setting.epsilon is None else f"{setting.epsilon:g}", "cells": cells,
             "changed": results.facts["changed"][setting.name],
         })  # fmt: skip
     return rows
@@ -212,7 +210,7 @@ def table_tex(results: Results) -> str:
         said = f"% Correct of {results.attackers[0].texts} texts, with 95 % intervals in which authors are what is sampled."
         form, head = "lrrrr", [r"$\varepsilon$", *ABOUT]
         rows = [
-            [row["epsilon"], *(f"{c['correct']:.3g} [{c['low']:.1f}, {c['high']:.1f}]" for c in row["exact"])]
+            [row["epsilon"], *(f"{c['correct']:.3g} [{c['low']:.1f}, {c['high']:.1f}]" for c in row["cells"])]
             for row in paper_rows(results)
         ]
     lines = [" & ".join(row) + r" \\" for row in [head, *rows]]

@@ -40,15 +40,10 @@ def level_of(limits: Limits, settings: int) -> float:
 
 
 def needed(limits: Limits, settings: int) -> int | None:
-    """How many authors it takes for a PASS in the best case; None where no number is enough, 0 without limits."""
-    numbers = [FEWEST_AUTHORS] if limits.given else [0]
-    for name, share in limits.given.items():
-        gap = 1 - share if name == "topic_at_least" else share
-        found = authors_needed(gap, level_of(limits, settings))
-        if found is None:
-            return None
-        numbers.append(found)
-    return max(numbers)
+    """How many authors it takes for a PASS in the best case; None where no number is enough."""
+    gaps = [1 - share if name == "topic_at_least" else share for name, share in limits.given.items()]
+    numbers = [authors_needed(gap, level_of(limits, settings)) for gap in gaps]
+    return None if None in numbers else max(FEWEST_AUTHORS, *(each or 0 for each in numbers))
 
 
 def too_few(limits: Limits, settings: Sequence[Setting], authors: int) -> list[Verdict]:
@@ -60,27 +55,21 @@ def too_few(limits: Limits, settings: Sequence[Setting], authors: int) -> list[V
 
 
 def judged(attempts: Sequence[Attempt], limits: Limits) -> list[Verdict]:
-    """The verdict on each setting but clear text, in their order."""
+    """The verdict on each setting but clear text, in their order, where authors are enough."""
     protected = by_setting(attempts)
     clear = protected.pop(CLEAR, [])
     takes, level = needed(limits, len(protected)), level_of(limits, len(protected))
     found = []
     for setting, own in protected.items():
-        tested = max(each.authors for each in own)
         answer, reason, checks = _answer(own, clear, limits, level)
-        if takes is None or tested < takes:
-            answer, reason = "INCONCLUSIVE", "too-few"
+        tested = max(each.authors for each in own)
         found.append(Verdict(answer, reason, setting, tuple(checks), tested, takes, level))
     return found
 
 
 def overall(verdicts: Sequence[Verdict]) -> Verdict:
     """Of a grid the first setting that passes; FAIL where all fail."""
-    passing = [each for each in verdicts if each.answer == "PASS"]
-    if passing:
-        return passing[0]
-    undecided = [each for each in verdicts if each.answer == "INCONCLUSIVE"]
-    return (undecided or list(verdicts))[0]
+    return next(each for answer in ("PASS", "INCONCLUSIVE", "FAIL") for each in verdicts if each.answer == answer)
 
 
 def _answer(
@@ -100,27 +89,27 @@ def _answer(
 
 
 def _checks(attempts: Sequence[Attempt], limits: Limits, level: float) -> list[Check]:
-    """For each limit the attacker that decides; a topic is what the best reader makes of it."""
+    """For each limit the attacker that decides: whose interval lies above it and was picked among several, else the highest.
+
+    A topic is what the best reader makes of it.
+    """
     found = []
     for name, share in limits.given.items():
-        task = "topic" if name == "topic_at_least" else "author"
-        asked = [each for each in attempts if each.task == task and (each.judged or task == "topic")]
-        if asked:
-            found.append(_check(name, share, asked, level))
+        topic = name == "topic_at_least"
+        asked = [each for each in attempts if (each.task == "topic") == topic and (each.judged or topic)]
+        if not asked:
+            continue
+        what: Literal["identified", "advantage"] = "advantage" if name == "advantage_at_most" else "identified"
+        above: Answer = "PASS" if topic else "FAIL"
+        below: Answer = "FAIL" if topic else "PASS"
+        edge, part = share - _ROUNDING if topic else share + _ROUNDING, level / len(asked)
+        attacker, interval = max(((each.name, each.interval(what, part)) for each in asked), key=lambda one: one[1].low)
+        if interval.low > edge:
+            found.append(Check(name, share, attacker, interval, above, part))
+            continue
+        attacker, interval = max(
+            ((each.name, each.interval(what, level)) for each in asked), key=lambda one: one[1].high
+        )
+        answer = below if interval.high <= edge else "INCONCLUSIVE"
+        found.append(Check(name, share, attacker, interval, answer, level))
     return found
-
-
-def _check(name: str, share: float, asked: Sequence[Attempt], level: float) -> Check:
-    """One attacker whose interval lies above the share decides, and was picked among several; else the highest does."""
-    what: Literal["identified", "advantage"] = "advantage" if name == "advantage_at_most" else "identified"
-    above: Answer = "PASS" if name == "topic_at_least" else "FAIL"
-    below: Answer = "FAIL" if name == "topic_at_least" else "PASS"
-    edge = share - _ROUNDING if name == "topic_at_least" else share + _ROUNDING
-    careful, plain = (
-        [(each.name, each.interval(what, part)) for each in asked] for part in (level / len(asked), level)
-    )
-    attacker, found = max(careful, key=lambda each: each[1].low)
-    if found.low > edge:
-        return Check(name, share, attacker, found, above, level / len(asked))
-    attacker, found = max(plain, key=lambda each: each[1].high)
-    return Check(name, share, attacker, found, below if found.high <= edge else "INCONCLUSIVE", level)

@@ -1,12 +1,12 @@
 """The worst-case attacker, who knows every original text and the mechanism, and what he leaves to everybody else.
 
 He sees one released row, asks which candidate text it was made from, and names its author; before the release every
-candidate is equally likely to him. Nobody who sees that one row does better than the best such rule (Bayes), whatever he
-knows or has learned. Where the law over outcomes can be written down its success is computed; elsewhere a likelihood
-stands in for it and the figure is a lower bound of him, and the guarantee alone gives an upper one (docs/theory.md section 9).
+candidate is equally likely to him. Nobody who sees that one row does better than the best such rule (Bayes). Where the law
+over outcomes can be written down its success is computed; elsewhere a likelihood stands in for it and the figure is a lower
+bound of him, and the guarantee alone gives an upper one (docs/theory.md section 9).
 
-Everything is computed within *groups* of texts: what an attacker is told beside the row, such as a text's topic or the fold
-that it is attacked in, says which group it is of, and the ceiling for everybody told as much is that within it.
+Everything is computed within *groups* of texts: what is told beside the row, such as a text's topic or the fold that it is
+attacked in, says which group it is of, and the ceiling for everybody told as much is that within it.
 """
 
 from __future__ import annotations
@@ -52,11 +52,7 @@ def each_group(authors: Sequence[str], groups: IndexArray) -> Iterator[tuple[Ind
 
 
 def baseline(authors: Sequence[str], groups: IndexArray) -> Float64Array:
-    """How often the author of each text is named by who knows its group and how often authors write, shape (n,).
-
-    He names the author who has most texts in the group; of equals each with the same probability: the best rule for a row
-    that is always the same.
-    """
+    """How often each text's author is named without a row: by the best rule for one that is always the same, shape (n,)."""
     return exact_success(np.ones((len(authors), 1)), authors, groups)
 
 
@@ -127,11 +123,6 @@ def label_law(answers: IndexArray, labels: int, epsilon: float) -> Float64Array:
     return law
 
 
-def text_named(law: Float64Array) -> float:
-    """How often the right text is picked from its row alone among these, by who knows them all: the mean over texts."""
-    return float(law.max(axis=0).sum() / len(law))
-
-
 # Words ----------------------------------------------------------------------------------------------------
 
 
@@ -165,16 +156,12 @@ def distance_scores(
     places = rng.permutation(len(texts))[:_TRIED_ON]
     own = [texts[place] for place in places.tolist()]
     made = kernel.draw(own, [rng] * len(own), threads=1)
-    decays = _decays(kernel)
+    # Power and factor: exponential ones round epsilon, Gaussian ones round the variance (n + 1) / epsilon^2.
+    width = kernel.epsilon**2 / (2 * (kernel.embeddings.dimension + 1))
+    decays = [*((1, kernel.epsilon * part) for part in (1.5, 1.0, 0.6, 0.3)), (2, width), (2, 4 * width)]
     tried = _by_distance(own, made, kernel, decays)
     right = [float(naming(scores)[np.arange(len(own)), np.arange(len(own))].mean()) for scores in tried]
     return _by_distance(texts, released, kernel, [decays[int(np.argmax(right))]])[0]
-
-
-def _decays(kernel: Any) -> list[tuple[int, float]]:
-    """Power and factor: exponential ones round epsilon, Gaussian ones round the variance (n + 1) / epsilon^2."""
-    width = kernel.epsilon**2 / (2 * (kernel.embeddings.dimension + 1))
-    return [(1, kernel.epsilon * part) for part in (1.5, 1.0, 0.6, 0.3)] + [(2, width), (2, 4 * width)]
 
 
 def _by_distance(

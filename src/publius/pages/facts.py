@@ -32,35 +32,27 @@ _REPLACED: Final = 0.05
 """Share of words left unchanged below which nearly all are said to be replaced."""
 _WORDS: Final = 4
 _CELL: Final = 60
-_LABELS_TYPED: Final = 12
+_LABELS_TYPED: Final = 13
 
 
 def facts_of(manifest: Any, row: Mapping[str, Any] | None, table: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
     """Everything that ``release.html`` and ``README.txt`` say of a release of any kind."""
-    kind = manifest.__struct_config__.tag
+    kind, warning = manifest.__struct_config__.tag, (manifest.warning or "NOT PRIVATE").rstrip(".")
     found = {
-        "manifest": manifest, "kind": kind, "warning": warning_of(manifest), "meaning": meaning(manifest),
+        "manifest": manifest, "kind": kind, "meaning": meaning(manifest),
+        "warning": None if manifest.private else f"{warning}. This is an experiment; nothing is promised.",
         "yardstick": yardstick(manifest) if manifest.private else None, "files": [*manifest.files, "manifest.json"],
         "signed": None, "row": None if row is None else _row(row),
         "table": [{k: v if k == "label" else int(v) for k, v in each.items()} for each in table or ()],
-        "command": command_of(manifest),
-        "twice": _twice(manifest), "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False),
+        "command": command_of(manifest), "twice": _twice(manifest) if manifest.private else None,
+        "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False),
     }  # fmt: skip
     return found | {"labels": _of_labels, "words": _of_words, "summary": _of_summary}[kind](manifest)
-
-
-def warning_of(manifest: Any) -> str | None:
-    """What must be read before anything else; None for a release that keeps its promise."""
-    if manifest.private:
-        return None
-    return f"{(manifest.warning or 'NOT PRIVATE').rstrip('.')}. This is an experiment; nothing is promised."
 
 
 def _twice(manifest: Any) -> str | None:
     """The most that can be known from two such releases of the same, twice epsilon, beside that from one."""
     kind = manifest.__struct_config__.tag
-    if not manifest.private:
-        return None
     if kind == "words":
         pairs = word_pairs(manifest)
         if not pairs:
@@ -165,49 +157,44 @@ def command_of(manifest: Any) -> str:
     """The command that draws such a release anew, from the curator's file."""
     kind = manifest.__struct_config__.tag
     if kind == "summary":
-        parts = ["publius summarize FILE --author-field COLUMN"]
+        parts = ["summarize", "FILE", "--author-field", "COLUMN"]
         if manifest.classifier is not None:
-            parts.append(f"--classifier {shlex.quote(manifest.classifier.name)}")
-        parts += [f"--by {shlex.quote(f'{name}={_typed(_declared(values))}')}" for name, values in manifest.by.items()]
+            parts += ["--classifier", manifest.classifier.name]
+        for name, values in manifest.by.items():
+            parts += ["--by", f"{name}={_typed(values)}"]
         if manifest.statements:
-            parts.append(f"--ask @STATEMENTS --statements-per-author {manifest.statements_per_author}")
-        parts += ["--compare EARLIER"] * (manifest.compared_with is not None)
+            parts += ["--ask", "@STATEMENTS", "--statements-per-author", str(manifest.statements_per_author)]
+        parts += ["--compare", "EARLIER"] * (manifest.compared_with is not None)
     elif kind == "labels":
-        parts = ["publius label FILE", *_classifier(manifest)]
+        parts = ["label", "FILE"]
+        typed = "@LABELS" if len(manifest.labels) > _LABELS_TYPED else _typed(manifest.labels)
+        if manifest.classifier.kind == "values":
+            parts += ["--field", manifest.field or "COLUMN", "--labels", typed]
+        elif manifest.classifier.kind == "names":
+            parts += ["--labels", typed, *["--labels-after-texts"] * manifest.labels_after_texts]
+        else:
+            parts += ["--classifier", manifest.classifier.name]
     else:
-        parts = [f"publius obfuscate FILE --length {manifest.length} --mechanism {shlex.quote(manifest.mechanism)}"]
-        parts += [f"--set {shlex.quote(f'{k}={v}')}" for k, v in manifest.mechanism_parameters.items()]
+        parts = ["obfuscate", "FILE", "--length", str(manifest.length), "--mechanism", manifest.mechanism]
+        for name, value in manifest.mechanism_parameters.items():
+            parts += ["--set", f"{name}={value}"]
         parts += ["--ordered"] * manifest.ordered
-    parts.append(f"--epsilon {manifest.epsilon!r}".removesuffix(".0"))
+    parts += ["--epsilon", repr(manifest.epsilon).removesuffix(".0")]
     if kind == "labels" and manifest.bag is not None:
-        parts.append(f"--bag {manifest.bag}")
+        parts += ["--bag", str(manifest.bag)]
     parts += ["--ids"] * getattr(manifest, "ids", False)
-    parts += [f"--keep {shlex.quote(name)}" for name in getattr(manifest, "kept", ())]
+    for name in getattr(manifest, "kept", ()):
+        parts += ["--keep", name]
     if kind == "summary":
-        parts.append(f"--documents-per-author {manifest.documents_per_author}")
-        parts.append(f"--share {','.join(f'{name}={share}' for name, share in shares_of(manifest).items())}")
+        parts += ["--documents-per-author", str(manifest.documents_per_author)]
+        parts += ["--share", ",".join(f"{name}={share}" for name, share in shares_of(manifest).items())]
     elif manifest.author is not None:
-        parts.append(f"--author-field COLUMN --documents-per-author {manifest.author.documents}")
-    return " ".join([*parts, "--output FOLDER"])
-
-
-def _classifier(manifest: Any) -> list[str]:
-    values = _declared(manifest.labels)
-    typed = "@LABELS" if len(values) > _LABELS_TYPED else _typed(values)
-    if manifest.classifier.kind == "values":
-        return [f"--field {shlex.quote(manifest.field or 'COLUMN')} --labels {shlex.quote(typed)}"]
-    if manifest.classifier.kind == "names":
-        return [f"--labels {shlex.quote(typed)}" + " --labels-after-texts" * manifest.labels_after_texts]
-    return [f"--classifier {shlex.quote(manifest.classifier.name)}"]
-
-
-def _declared(values: Sequence[str]) -> list[str]:
-    """What somebody typed: "other" is always there."""
-    return [value for value in values if value != "other"]
+        parts += ["--author-field", "COLUMN", "--documents-per-author", str(manifest.author.documents)]
+    return shlex.join(["publius", *parts, "--output", "FOLDER"])
 
 
 def _typed(values: Sequence[str]) -> str:
-    """Values as they are typed into one option: comma-separated, quoted as in a table."""
+    """Values as they are typed into one option: comma-separated, quoted as in a table; "other" is always there."""
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values)
+    csv.writer(line, lineterminator="").writerow([value for value in values if value != "other"])
     return line.getvalue()

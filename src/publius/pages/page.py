@@ -13,7 +13,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Final
 from publius.embeddings.catalogue import home
 from publius.errors import AnyPath
 from publius.files.writing import write_file
-from publius.pages.shown import at, columns, cut, decades, ticks
 from publius.privacy.promise import between, number, outward, percent, rounded_up
 
 if TYPE_CHECKING:
@@ -42,14 +41,7 @@ _CONTROLS: Final = re.compile(
 def write_release_pages(
     folder: AnyPath, manifest: Any, *, row: Mapping[str, Any] | None, table: Sequence[Mapping[str, Any]] | None
 ) -> None:
-    """Write ``release.html`` and ``README.txt`` of a release of labels or words into its folder.
-
-    Args:
-        folder: of the release; the pages are two more of its files.
-        manifest: what the pages say, all but
-        row: one real row, as it leaves; None where there is none.
-        table: the rows of ``labels.csv``: label, rows, low, high; None for words.
-    """
+    """Write ``release.html`` and ``README.txt`` of labels or words: ``row`` is a real one, ``table`` that of labels.csv."""
     from publius.pages.facts import facts_of
 
     there = [name for name in _ROWS if Path(folder, name).exists()]
@@ -111,3 +103,47 @@ def _environment(folder: Path, compiled: Path | None) -> Environment:
 def _cells(each: Mapping[str, Any]) -> list[str]:
     """A row of ``labels.csv`` for plain text; a label may hold a line feed."""
     return [" ".join(stripped(str(each[name])).split()) for name in ("label", "rows", "low", "high")]
+
+
+# What charts and tables are drawn with ----------------------------------------------------------------------
+
+
+def cut(text: str, most: int) -> str:
+    """``text`` in at most so many characters, cut after a word where that keeps half of it."""
+    if len(text) <= most:
+        return text
+    space = text.rfind(" ", most // 2, most)
+    return text[: space if space > 0 else most - 1].rstrip() + "…"
+
+
+def ticks(low: float, high: float, about: int = 4) -> list[float]:
+    """About so many round numbers from ``low`` to ``high``."""
+    if high <= low:
+        return [low]
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(each * power for each in (1, 2, 2.5, 5, 10) if each * power >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [round(place * step, 12) for place in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def decades(first: int, last: int) -> list[float]:
+    """The powers of ten between two exponents."""
+    return [10.0**power for power in range(first, last + 1)]
+
+
+def at(value: float, most: float, log: tuple[int, int] | None = None) -> float:
+    """Where on an axis from 0 to ``most``, or over these decades, a value lies: from 0 to 1, at an end if beyond."""
+    if log is None:
+        return min(max(value / most, 0.0), 1.0)
+    return min(max((math.log10(max(value, 1e-300)) - log[0]) / (log[1] - log[0]), 0.0), 1.0)
+
+
+def columns(rows: Iterable[Sequence[Any]]) -> str:
+    """A table as plain text: the first column flush left, the others flush right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)]).rstrip()
+        for row in cells
+    )

@@ -29,7 +29,7 @@ KINDS: Final[dict[str, tuple[str, tuple[Task, ...]]]] = {
     "words": ("counting:words", BOTH),
     "likelihood": ("counting:Likelihood", BOTH),
     "delta": ("counting:Delta", ("author",)),
-    "koppel": ("koppel:Koppel", ("author",)),
+    "koppel": ("counting:Koppel", ("author",)),
     "transport": ("transport:Transport", BOTH),
     "fasttext": ("fasttext:FastText", BOTH),
 }
