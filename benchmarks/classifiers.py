@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
+from publius.classifiers.classifier import Names
 from publius.classifiers.encoder import load_encoder
-from publius.classifiers.names import Names
 from publius.classifiers.subjects import Subjects
 from publius.classifiers.topics import TopicClassifier
 from publius.mechanisms.randomized_response import RandomizedResponse

@@ -29,7 +29,7 @@ _HOMES = {
     "Ledger": "privacy.ledger",
     "Lifted": "mechanisms.lifted",
     "Mechanism": "mechanisms.mechanism",
-    "Names": "classifiers.names",
+    "Names": "classifiers.classifier",
     "PolicyError": "errors",
     "PubliusError": "errors",
     "RandomizedResponse": "mechanisms.randomized_response",

@@ -8,9 +8,9 @@ from threadpoolctl import threadpool_limits
 
 from public_posts import HOSTILE_NEIGHBOURS, posts
 from publius.classifiers import load_classifier
+from publius.classifiers.classifier import BELOW, Names, _sentences
 from publius.classifiers.clusters import Clusters
 from publius.classifiers.encoder import PIECE, PIECES, Network, load_encoder, pieces_of
-from publius.classifiers.names import BELOW, Names, _sentences
 from publius.classifiers.topics import TopicClassifier
 from publius.errors import DataError, UsageError
 

@@ -42,7 +42,7 @@ def test_a_classifier_that_has_changed_is_refused(tmp_path, private):
 @pytest.mark.parametrize("kind", ["values", "names", "topics"])
 def test_the_classifier_that_answered_is_made_again_by_its_kind(monkeypatch, kind):
     made, asked = SimpleNamespace(sha256="c" * 64), []
-    for name in ("classifier.Values", "names.Names", "encoder.load_encoder", "load_classifier"):
+    for name in ("classifier.Values", "classifier.Names", "encoder.load_encoder", "load_classifier"):
         monkeypatch.setattr(
             f"publius.classifiers.{name}", lambda *given, name=name: asked.append((name, *given)) or made
         )
@@ -51,7 +51,7 @@ def test_the_classifier_that_answered_is_made_again_by_its_kind(monkeypatch, kin
     labels = ("open", "closed")
     assert asked == {
         "values": [("classifier.Values", labels)], "topics": [("load_classifier", "posts")],
-        "names": [("encoder.load_encoder", "packaged"), ("names.Names", labels, made)],
+        "names": [("encoder.load_encoder", "packaged"), ("classifier.Names", labels, made)],
     }[kind]  # fmt: skip
 
 

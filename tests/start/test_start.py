@@ -78,10 +78,10 @@ def test_enter_takes_the_proposal_or_asks_to_name_one(tickets, monkeypatch, caps
 
 
 def test_what_is_odd_is_said_before_the_draw(run, tickets, tmp_path, monkeypatch):
-    from publius.classifiers import encoder, names
+    from publius.classifiers import classifier, encoder
 
     monkeypatch.setattr(encoder, "load_encoder", lambda name="packaged": None)
-    monkeypatch.setattr(names, "Names", lambda labels, encoder: Values(labels))
+    monkeypatch.setattr(classifier, "Names", lambda labels, encoder: Values(labels))
     code, out, err = run(
         "start", tickets, "--output", tmp_path / "out", "--release", "labels", "--labels", "a,b", "--text-field",
         "description", "--author-field", "who", "--yes", "--review", "2027-12-31",

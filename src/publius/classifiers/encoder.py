@@ -23,7 +23,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, IndexArray
-from publius.classifiers.classifier import public_input
+from publius.classifiers.features import public_input
 from publius.errors import DataError, MissingExtraError, PolicyError, UsageError
 from publius.files.progress import advance
 from publius.files.user_code import PYTHON, silent, source_digest, tried
@@ -138,15 +138,13 @@ class Foreign(Encoder):
         self.sha256 = str(getattr(self._made, "sha256", "") or source_digest(self._made))
 
     def _encoded(self, pieces: Sequence[str]) -> Iterable[Float32Array]:
-        return map(self._of_one, pieces)
-
-    def _of_one(self, piece: str) -> Float32Array:
-        try:
-            with silent():
-                vector = _vector(self._made, piece).reshape(self.dimension)
-        except Exception:  # a refusal would tell of one text
-            return np.zeros(self.dimension, np.float32)
-        return np.asarray(np.nan_to_num(vector, nan=0.0, posinf=0.0, neginf=0.0), np.float32)
+        for piece in pieces:
+            try:
+                with silent():
+                    vector = _vector(self._made, piece).reshape(self.dimension)
+            except Exception:  # a refusal would tell of one text
+                vector = np.zeros(self.dimension, np.float32)
+            yield np.nan_to_num(vector, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def _vector(made: Any, text: str) -> Float32Array:

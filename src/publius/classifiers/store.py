@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array
-from publius.classifiers.classifier import Classifier, Python, public_input
-from publius.classifiers.features import meaning, weighted
+from publius.classifiers.classifier import Classifier, Python
+from publius.classifiers.features import meaning, public_input, weighted
 from publius.embeddings.catalogue import NAME, Shelf, owned_store
 from publius.errors import AnyPath, DataError, UsageError, shown
 from publius.files.reading import file_sha256, read_bytes_limited
@@ -36,30 +36,22 @@ Arrays = Mapping[str, np.ndarray[Any, np.dtype[Any]]]
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What stands in ``meta.json``.
-
-    Attributes:
-        vocabulary: the words that are looked up.
-        words: public words of each label, the most typical first.
-        settings: further plain facts that decide the answers.
-        encoder: name and digest of the encoder beside the words; None for words alone.
-        arrays: the digest of each array's file.
-    """
+    """What stands in ``meta.json``."""
 
     format: Literal["publius-classifier"] = "publius-classifier"
     version: int = 1
     kind: Literal["topics", "clusters", "summary"]
     name: str
     labels: tuple[str, ...]
-    vocabulary: tuple[str, ...]
-    words: tuple[tuple[str, ...], ...] = ()
-    settings: dict[str, str | int | float | bool | None] = {}
-    encoder: dict[str, str] | None = None
+    vocabulary: tuple[str, ...]  # the words that are looked up
+    words: tuple[tuple[str, ...], ...] = ()  # public ones of each label, the most typical first
+    settings: dict[str, str | int | float | bool | None] = {}  # further plain facts that decide the answers
+    encoder: dict[str, str] | None = None  # name and digest of that beside the words; None for words alone
     trained: str | None = None
     accuracy: dict[str, Any] | None = None
     public: tuple[dict[str, str | None], ...] = ()
     trained_on: tuple[str, ...] = ()
-    arrays: dict[str, str] = {}
+    arrays: dict[str, str] = {}  # the digest of each array's file
 
     @property
     def sha256(self) -> str:

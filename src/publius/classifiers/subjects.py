@@ -13,8 +13,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.classifiers.classifier import Classifier, checked_labels, public_input
-from publius.classifiers.features import LOGS, unit
+from publius.classifiers.classifier import Classifier, checked_labels
+from publius.classifiers.features import LOGS, public_input, unit
 from publius.embeddings.catalogue import computed
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError

@@ -100,14 +100,12 @@ def obfuscate(
 
 def answering(classifier: str | None, labels: str | None, encoder: str, *, field: str | None = None) -> Classifier:
     """The classifier of ``--classifier``, or that of ``--labels``: declared values of ``--field``, else nearest names."""
-    if field is not None:
-        from publius.classifiers.classifier import Values
-
-        return Values(declared_labels(labels or "")[0])
     from publius.classifiers import load_classifier
+    from publius.classifiers.classifier import Names, Values
     from publius.classifiers.encoder import load_encoder
-    from publius.classifiers.names import Names
 
+    if field is not None:
+        return Values(declared_labels(labels or "")[0])
     if classifier is None:
         names, descriptions = declared_labels(labels or "")
         return Names(names, load_encoder(encoder), descriptions=descriptions)

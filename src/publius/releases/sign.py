@@ -313,20 +313,17 @@ def _counted(corpus: Corpus, manifest: Manifest) -> Counted:
 
 def _classifier(manifest: LabelManifest) -> Classifier:
     """The classifier that answered, made or read again; `DataError` where it has changed since."""
+    from publius.classifiers import load_classifier
+    from publius.classifiers.classifier import Names, Values
+    from publius.classifiers.encoder import load_encoder
+
     facts, labels = manifest.classifier, manifest.labels[:-1]
     found: Classifier
     if facts.kind == "values":
-        from publius.classifiers.classifier import Values
-
         found = Values(labels)
     elif facts.kind == "names":
-        from publius.classifiers.encoder import load_encoder
-        from publius.classifiers.names import Names
-
         found = Names(labels, load_encoder("packaged"))
     else:
-        from publius.classifiers import load_classifier
-
         found = load_classifier(facts.name)
     if found.sha256 != facts.sha256:
         raise DataError(

@@ -197,8 +197,8 @@ def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
         return made
     if answers.labels is None:
         raise UsageError("which labels? --labels A,B,C, or --public FILE with a column of labels")
+    from publius.classifiers.classifier import Names
     from publius.classifiers.encoder import load_encoder
-    from publius.classifiers.names import Names
     from publius.files.reading import value_list
 
     return Names(value_list(answers.labels, "--labels"), load_encoder())

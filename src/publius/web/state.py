@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, final
 
 from cachetools import LRUCache
 
-from publius.classifiers.classifier import Classifier
+from publius.classifiers.classifier import Classifier, Names
 from publius.classifiers.store import load_classifier, stored_classifiers
 from publius.embeddings import catalogue
 from publius.embeddings.embeddings import Embeddings
@@ -114,8 +114,6 @@ class State:
     def classifier(self, name: str | None, labels: Sequence[str] = ()) -> Classifier:
         """A stored classifier, or one that tells labels by their names."""
         if labels:
-            from publius.classifiers.names import Names
-
             return self.once(("names", *labels), lambda: Names(labels))
         if name not in self.classifiers():
             there = ", ".join(self.classifiers()) or "none yet: publius models train PUBLIC --label FIELD --name NAME"
