@@ -9,7 +9,7 @@ from scipy.stats import gamma, kstest
 import publius
 from publius.errors import DataError, UsageError
 from publius.mechanisms.vector_bags import bag_bound
-from publius.noise.grid import Grid
+from publius.noise.grid import Grid, loss_of
 from publius.noise.laplace import NOISES, AbstractNoise
 from publius.noise.randomness import seeded_rng
 
@@ -69,7 +69,7 @@ def test_the_law_of_a_coarse_grid_keeps_the_bound():
     cells = np.arange(-80, 81) * spacing
 
     noise = NOISES["euclidean"](1, epsilon)
-    loss = Grid.spaced(spacing, 1, epsilon, noise._diagonal(), noise._gamma.reach).loss
+    loss = loss_of(spacing * epsilon, 1, 1.0, noise._gamma.reach)
 
     def law(at):
         start = Grid(spacing, 0.0).indices(np.array([at]))[0] * spacing

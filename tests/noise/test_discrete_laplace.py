@@ -263,23 +263,23 @@ def test_the_half_width_of_a_sum(scale, summed):
     tails = [1 - law[middle - width : middle + width + 1].sum() for width in range(120)]
     for level in (0.5, 0.95, 0.9999):
         expected = next(width for width, tail in enumerate(tails) if tail <= 1 - level)
-        assert noise.half_width_of_sum(summed, level) == expected
+        assert LaplaceSum(noise, summed).half_width(level) == expected
         assert expected <= LaplaceSum(noise, summed)._chernoff(1 - level) <= 2 * expected + 4 * float(scale) + 4
 
 
 def test_sums_of_one_cell_and_of_very_many():
     noise = DiscreteLaplace(Fraction(2))
-    assert noise.half_width_of_sum(1, 0.95, cells=20) == noise.half_width(0.95, cells=20)
+    assert LaplaceSum(noise, 1).half_width(0.95, cells=20) == noise.half_width(0.95, cells=20)
     normal = 1.96 * math.sqrt(4000) * noise.deviation
-    assert noise.half_width_of_sum(4000) == pytest.approx(normal, rel=0.01)
+    assert LaplaceSum(noise, 4000).half_width() == pytest.approx(normal, rel=0.01)
     huge = DiscreteLaplace(Fraction(10**6))  # by Chernoff's bound
-    assert 1 < huge.half_width_of_sum(4000) / (1.96 * math.sqrt(4000) * huge.deviation) < 1.5
+    assert 1 < LaplaceSum(huge, 4000).half_width() / (1.96 * math.sqrt(4000) * huge.deviation) < 1.5
 
 
 @pytest.mark.parametrize(
     "call",
     [lambda n: n.half_width(1.0), lambda n: n.half_width(0), lambda n: n.half_width(cells=0),
-     lambda n: n.half_width_of_sum(0)],
+     lambda n: LaplaceSum(n, 0).half_width()],
 )  # fmt: skip
 def test_levels_and_cells_that_do_not_exist_are_refused(call):
     with pytest.raises(UsageError):

@@ -26,7 +26,7 @@ def test_the_law_of_a_sum_is_the_convolution_and_never_less(terms):
         assert exact <= summed.beyond(width) <= exact + 3e-11
     assert summed.beyond(10**9) <= 2e-11
     wanted = next(w for w in range(100) if law[middle + w + 1 :].sum() * 2 <= 0.05)
-    assert noise.half_width_of_sum(terms) == wanted
+    assert LaplaceSum(noise, terms).half_width() == wanted
 
 
 def test_the_delta_of_a_ball_is_that_of_its_farthest_two_words():

@@ -4,10 +4,9 @@ P(Z = z) = (1 - r) / (1 + r) * r^|z|, r = exp(-1 / scale). Counts that one autho
 cells, with such noise of scale D / epsilon in each cell are epsilon-private with delta 0: the probability of every
 output changes by a factor of at most exp(D / scale) = exp(epsilon).
 
-That is so only if the noise has exactly this law. A float sampler has gaps and a finite table has an end, and an output
-that one collection can give and its neighbor cannot names the collection. So the noise is made of whole numbers alone,
-by algorithm 2 of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), for a rational
-scale t / s:
+A float sampler has gaps and a finite table has an end, and an output that one collection can give and its neighbor
+cannot names the collection. So the noise is made of whole numbers alone, by algorithm 2 of Canonne, Kamath and Steinke,
+"The Discrete Gaussian for Differential Privacy" (2020), for a rational scale t / s:
 
 1. U is uniform on 0 ... t - 1 and is kept with probability exp(-U / t). V counts how often a coin of probability
    exp(-1) comes up before it fails. Then U + t V = x with a probability proportional to exp(-x / t), x = 0, 1, 2, ...
@@ -15,8 +14,7 @@ scale t / s:
 3. A fair sign makes it two-sided; "minus zero" is drawn again.
 
 A coin of probability exp(-u / t), 0 <= u <= t: with coins of probability u / (t k), k = 1, 2, ..., until one fails, the
-last k is odd with that probability (the alternating series of the exponential). Such a coin is two draws of whole
-numbers, one below t and one below k; a draw below n rejects the words beyond the largest multiple of n.
+last k is odd with that probability (the alternating series of the exponential).
 
 Candidates are drawn many at a time and the ones kept stand in the order they were drawn, so the values are independent.
 How long that takes depends on the noise of all cells together, never on the counts.
@@ -39,12 +37,8 @@ from publius.errors import DataError, UsageError
 from publius.noise.randomness import Generator
 
 LARGEST_COUNT: Final = 2**53
-LARGEST_RESULT: Final = 2**61
-"""Noisy counts are clamped to this on either side."""
-
-_LARGEST_NOISE: Final = 2**62
-"""Noise is clamped to this, which no noisy count shows: count + noise is clamped before."""
-
+LARGEST_RESULT: Final = 2**61  # noisy counts are clamped to this on either side
+_LARGEST_NOISE: Final = 2**62  # noise is clamped to this, which no noisy count shows: count + noise is clamped before
 _SMALLEST_SCALE: Final = Fraction(1, 2**20)
 _LARGEST_SCALE: Final = 2**40
 _WORD: Final = 2**64
@@ -57,16 +51,11 @@ _TRANSFORM_ERROR: Final = 1e-11
 @final
 @dataclass(frozen=True)
 class DiscreteLaplace:
-    """Two-sided geometric noise of a rational ``scale``: P(Z = z) proportional to exp(-|z| / scale).
+    """Two-sided geometric noise of a rational ``scale``: P(Z = z) proportional to exp(-|z| / scale)."""
 
-    Attributes:
-        scale: D / epsilon, where D is what one author can move all cells together by.
-    """
-
-    scale: Fraction
+    scale: Fraction  # D / epsilon, where D is what one author can move all cells together by
 
     def __post_init__(self) -> None:
-        """Refuse a scale that is no fraction from 2^-20 to 2^40: `UsageError`."""
         if not isinstance(self.scale, Fraction):
             raise UsageError("the scale of discrete Laplace noise must be a Fraction: floats are not exact")
         if not _SMALLEST_SCALE <= self.scale <= _LARGEST_SCALE:
@@ -85,11 +74,7 @@ class DiscreteLaplace:
     # Drawing ------------------------------------------------------------------------------------------------
 
     def sample(self, rng: Generator, count: int) -> IndexArray:
-        """``count`` independent values, shape (count,).
-
-        A value beyond 2^62 on either side, whose probability is below exp(-2^22), stands as 2^62; use `noisy`, whose
-        result is that of the unbounded law.
-        """
+        """``count`` independent values, shape (count,); clamped to 2^62, so use `noisy`, whose law is the unbounded one."""
         numbers = _WholeNumbers(rng)
         parts: list[IndexArray] = []
         missing = count
@@ -102,7 +87,7 @@ class DiscreteLaplace:
         """``counts``, of any shape, each with noise of its own, empty ones too; the *sums* are clamped to 2^61.
 
         Clamping a sum is post-processing. Noise that `sample` clamps gives a sum beyond 2^61, so that the result is the
-        same as that of unbounded noise. `DataError` unless counts are whole numbers from 0 to 2^53.
+        same as that of unbounded noise.
         """
         counts = np.asarray(counts)
         if counts.dtype.kind not in "iu" or (counts.size and not 0 <= counts.min() <= counts.max() <= LARGEST_COUNT):
@@ -154,19 +139,11 @@ class DiscreteLaplace:
         return math.sqrt(0.5) / math.sinh(half) if half < 700 else math.sqrt(2) * math.exp(-half)
 
     def half_width(self, level: float = 0.95, *, cells: int = 1) -> int:
-        """The smallest w such that the noise of all of ``cells`` cells is within -w ... w with probability ``level``.
-
-        The noise of different cells is independent, so each cell gets 1 - level^(1/cells) (Sidak, here exact).
-        """
+        """The smallest w such that the noise of all of ``cells`` cells is within -w ... w with probability ``level``."""
         with localcontext(_DECIMALS):  # 2 r^(w + 1) / (1 + r) <= allowed
-            steps = (
-                -(_allowed(level, cells) * (1 + self._ratio) / 2).ln() * self.scale.numerator / self.scale.denominator
-            )
+            rest = -(_allowed(level, cells) * (1 + self._ratio) / 2).ln()
+            steps = rest * self.scale.numerator / self.scale.denominator
             return max(0, math.ceil(steps * (1 + _SAFE)) - 1)
-
-    def half_width_of_sum(self, summed: int, level: float = 0.95, *, cells: int = 1) -> int:
-        """As `half_width` for ``cells`` disjoint sums of ``summed`` cells each: `LaplaceSum.half_width`."""
-        return _sum_of(self, summed).half_width(level, cells=cells)
 
 
 @final
@@ -175,7 +152,7 @@ class LaplaceSum:
     """The sum of ``terms`` independent draws of one `DiscreteLaplace`: what noise is left in a sum of noisy counts.
 
     Its law comes from its characteristic function, ((1 - r)^2 / (1 - 2 r cos a + r^2))^terms, by a discrete Fourier
-    transform; 1e-11 is added to each tail for its rounding. `UsageError` for fewer than one term.
+    transform; 1e-11 is added to each tail for its rounding.
     """
 
     noise: DiscreteLaplace
@@ -191,10 +168,7 @@ class LaplaceSum:
         return self.noise.deviation * math.sqrt(self.terms)
 
     def half_width(self, level: float = 0.95, *, cells: int = 1) -> int:
-        """As `DiscreteLaplace.half_width`.
-
-        Where the transform would need more than 2^22 points, by Chernoff's bound, which is never too narrow.
-        """
+        """As `DiscreteLaplace.half_width`; beyond 2^22 points by Chernoff's bound, which is never too narrow."""
         if self.terms == 1:
             return self.noise.half_width(level, cells=cells)
         allowed = float(_allowed(level, cells)) * (1 - 1e-12)
@@ -213,8 +187,7 @@ class LaplaceSum:
         return float(self._tails[min(width, len(self._tails) - 1)])
 
     @property
-    def _points(self) -> int:
-        """Of the transform."""
+    def _points(self) -> int:  # of the transform
         return 1 << math.ceil(math.log2(2 * (64 + 16 * self.deviation + 64 * float(self.noise.scale))))
 
     @functools.cached_property
@@ -239,8 +212,9 @@ class LaplaceSum:
 
 
 @functools.lru_cache(32)
-def _sum_of(noise: DiscreteLaplace, terms: int) -> LaplaceSum:
-    return LaplaceSum(noise, terms)  # a summary asks the same several times, of public numbers alone
+def sum_of(noise: DiscreteLaplace, terms: int) -> LaplaceSum:
+    """The law of a sum; a summary asks the same several times, of public numbers alone."""
+    return LaplaceSum(noise, terms)
 
 
 @final
@@ -296,7 +270,7 @@ class _WholeNumbers:
 
 
 def _allowed(level: float, cells: int) -> Decimal:
-    """The probability that may be missed in each of ``cells`` independent cells, rounded down."""
+    """The probability that may be missed in each of ``cells`` independent cells, rounded down (Sidak, here exact)."""
     if not 0 < level < 1:
         raise UsageError(f"a level must be a number between 0 and 1, not {level!r}")
     if cells < 1:

@@ -1,10 +1,10 @@
 """Noisy vectors on a public grid: what may be seen of a float (R24; Mironov 2012).
 
 In floats x + noise betrays x: the low bits of the sum exclude neighbors outright, however large the noise. So both are
-rounded to one grid before they are added. Its spacing L is a power of two and depends on epsilon, n and the metric
-alone. x becomes the index X of the cell it lies in, clamped to a public range, and the noise V the index R of its
-cell. The output is L*(X + R), a sum of whole numbers below 2^53, which float64 adds without rounding: **its law depends
-on x through X alone, and moving x only moves the law of R**. What that costs, for vectors at distance d:
+rounded to one grid, whose spacing L is a power of two and depends on epsilon, n and the metric alone. The index X of
+the cell of x, clamped to a public range, and the index R of the noise's cell are whole numbers that float64 adds without
+rounding: **the law of L*(X + R) depends on x through X alone, and moving x only moves the law of R**. What that costs,
+for vectors at distance d:
 
 1. Clamping brings no two points further apart; rounding moves each by half a cell's diagonal at most. So L*X and L*X'
    are at most d + L*D apart, D the diagonal of the unit cube in the metric (sqrt(n), or n for Manhattan).
@@ -41,47 +41,21 @@ _LARGEST_INDEX: Final = 2.0**51
 @final
 @dataclass(frozen=True)
 class Grid:
-    """The grid for one noise law.
+    """The grid for one noise law."""
 
-    Attributes:
-        spacing: L, a power of two.
-        loss: nats that a vector's exponent can exceed epsilon*d by, rounded up.
-
-    """
-
-    spacing: float
-    loss: float
+    spacing: float  # L, a power of two
+    loss: float  # nats that a vector's exponent can exceed epsilon*d by, rounded up
 
     @classmethod
     def of(cls, dimension: int, epsilon: float, diagonal: float, reach: float) -> Grid:
-        """The grid for noise of ``dimension`` coordinates at ``epsilon``.
+        """The cheapest grid for noise of ``dimension`` coordinates at ``epsilon``: nothing of it is private.
 
-        ``diagonal`` is that of the unit cube in the metric, ``reach`` the largest noise times epsilon. None of it is
-        private.
+        ``diagonal`` is that of the unit cube in the metric, ``reach`` the largest noise times epsilon.
         """
-        moved = _moved(dimension, reach)
-        balanced = math.sqrt(4 * dimension * moved / diagonal)  # epsilon * L at which both costs are equal
+        # Epsilon * L at which the first cost and the third are equal.
+        balanced = math.sqrt(4 * dimension * _moved(dimension, reach) / diagonal)
         spacing = 2.0 ** math.floor(math.log2(balanced) - math.log2(epsilon))
-        return cls.spaced(spacing, dimension, epsilon, diagonal, reach)
-
-    @classmethod
-    def spaced(cls, spacing: float, dimension: int, epsilon: float, diagonal: float, reach: float) -> Grid:
-        """The grid of the largest power of two up to ``spacing``, with what it costs; the rest as for `of`.
-
-        `UsageError` for a spacing that is no such number, or so fine that it would not hide the sampler's rounding.
-        """
-        if not (math.isfinite(spacing) and spacing > 0):
-            raise UsageError(f"the spacing of a grid must be a positive number, not {spacing!r}")
-        power = 2.0 ** (math.frexp(spacing)[1] - 1)
-        moved, scaled = _moved(dimension, reach), power * epsilon
-        if not 2 * moved < scaled < math.inf:
-            raise UsageError(
-                f"a grid of spacing {power:g} is too fine for epsilon {epsilon:g} in {dimension} dimensions, or too "
-                f"coarse for any number: leave it out, or give one from {4 * moved / epsilon:.3g}"
-            )
-        widened = dimension * (math.log1p(2 * moved / scaled) - math.log1p(-2 * moved / scaled))
-        loss = diagonal * (scaled + 2 * moved) + widened
-        return cls(power, loss * (1 + 2.0**-40))
+        return cls(spacing, loss_of(spacing * epsilon, dimension, diagonal, reach))
 
     def indices(self, values: FloatArray) -> Float64Array:
         """The cell of each value, clamped to 2^51 on either side: whole numbers as float64."""
@@ -92,6 +66,15 @@ class Grid:
     def sum(self, vectors: FloatArray, noise: FloatArray) -> Float64Array:
         """``vectors`` and ``noise``, each put on the grid, added without rounding."""
         return np.asarray((self.indices(vectors) + self.indices(noise)) * self.spacing)
+
+
+def loss_of(scaled: float, dimension: int, diagonal: float, reach: float) -> float:
+    """The loss of a grid whose spacing times epsilon is ``scaled``; a finer one must hide the sampler's rounding."""
+    moved = _moved(dimension, reach)
+    if not 2 * moved < scaled < math.inf:
+        raise UsageError(f"no grid hides the rounding of noise in {dimension:,} dimensions: use fewer")
+    widened = dimension * (math.log1p(2 * moved / scaled) - math.log1p(-2 * moved / scaled))
+    return (diagonal * (scaled + 2 * moved) + widened) * (1 + 2.0**-40)
 
 
 def _moved(dimension: int, reach: float) -> float:

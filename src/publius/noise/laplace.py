@@ -1,6 +1,6 @@
 """n-dimensional Laplace noise: the paper's Algorithm 1, and the Manhattan variant (theory, 3).
 
-Everything is drawn in float64 with tails that reach a probability of 2^-990 (`variates`). What lies beyond is stated
+Everything is drawn in float64 with tails that reach a probability of 2^-990 (`tails`). What lies beyond is stated
 by `AbstractNoise.truncation_delta` instead of claiming an unqualified pure bound (R2).
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
@@ -41,58 +41,45 @@ def checked_epsilon(epsilon: float) -> float:
 
 @dataclass(frozen=True)
 class AbstractNoise(ABC):
-    """A noise law on R^n that makes epsilon*metric-private vectors when added to a vector.
-
-    Attributes:
-        dimension: n, at least 1.
-        epsilon: per unit of distance; the scale is 1/epsilon.
-
-    """
+    """A noise law on R^n that makes epsilon*metric-private vectors when added to a vector."""
 
     dimension: int
-    epsilon: float
-    _gamma: StandardGamma = field(init=False, repr=False)
+    epsilon: float  # per unit of distance; the scale is 1/epsilon
     metric_name: ClassVar[str]
 
     def __post_init__(self) -> None:
         if self.dimension < 1:
             raise UsageError(f"the dimension must be at least 1, not {self.dimension}")
         object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        object.__setattr__(self, "_gamma", StandardGamma(self._gamma_shape()))
 
+    @property
     @abstractmethod
-    def _gamma_shape(self) -> int:
-        """Shape of the gamma law that the noise is made of."""
+    def _gamma(self) -> StandardGamma:
+        """The gamma law that the noise is made of."""
 
     @abstractmethod
     def sample(self, rng: Generator, count: int) -> Float64Array:
         """``count`` independent noise vectors, shape (count, n), float64."""
 
     @abstractmethod
-    def log_density(self, noise: FloatArray) -> Float64Array:
-        """Natural logarithm of the density at each row of ``noise``, shape (count, n) -> (count,)."""
-
-    @abstractmethod
     def truncation_delta(self, epsilon_distance: float) -> float:
-        """Probability, per vector, by which the bound exp(epsilon*d) can be exceeded for the truncated tail.
+        """Probability, per vector, by which the bound exp(epsilon*d) can be exceeded for the truncated tail; rounded up.
 
-        For two vectors at distance d, ``epsilon_distance`` = epsilon*d. The sampler's radius ends at a finite value;
-        of the noise round one vector, the part beyond that value less d round the other is at most this probable,
-        and elsewhere the pure bound holds. It counts the truncation, not the rounding of float64. Rounded up.
+        The sampler's radius ends at a finite value; of the noise round one vector, the part beyond that value less d
+        round the other is at most this probable, and elsewhere the pure bound holds. It counts the truncation, not the
+        rounding of float64.
         """
 
     def vocabulary_delta(self, vectors: FloatArray) -> float:
         """`truncation_delta` for whichever two rows of ``vectors``, shape (V, n): the delta of a word."""
         return self.truncation_delta(self.epsilon * ground_metric(self.metric_name).diameter_bound(vectors))
 
-    @abstractmethod
-    def _diagonal(self) -> float:
-        """Of the unit cube, in the metric."""
-
     @property
     def grid(self) -> Grid:
-        """The public grid on which a noisy vector may be seen, and what that costs: see `publius.noise.grid`."""
-        return Grid.of(self.dimension, self.epsilon, self._diagonal(), self._gamma.reach)
+        """The public grid on which a noisy vector may be seen, and what that costs: `Grid.of`."""
+        cube = np.ones((1, self.dimension))
+        diagonal = float(ground_metric(self.metric_name).paired(cube, np.zeros_like(cube))[0])
+        return Grid.of(self.dimension, self.epsilon, diagonal, self._gamma.reach)
 
 
 @final
@@ -106,8 +93,9 @@ class EuclideanLaplace(AbstractNoise):
 
     metric_name = Euclidean.name
 
-    def _gamma_shape(self) -> int:
-        return self.dimension
+    @property
+    def _gamma(self) -> StandardGamma:
+        return StandardGamma(self.dimension)
 
     def sample(self, rng: Generator, count: int) -> Float64Array:
         """See `AbstractNoise.sample`. Mean length n/epsilon."""
@@ -121,19 +109,9 @@ class EuclideanLaplace(AbstractNoise):
         directions *= (radii / lengths)[:, None]
         return directions
 
-    def log_density(self, noise: FloatArray) -> Float64Array:
-        """See `AbstractNoise.log_density`."""
-        n = self.dimension
-        log_area = math.log(2) + n / 2 * math.log(math.pi) - math.lgamma(n / 2)
-        log_constant = n * math.log(self.epsilon) - math.lgamma(n) - log_area
-        return np.asarray(log_constant - self.epsilon * np.linalg.norm(np.asarray(noise, np.float64), axis=1))
-
     def truncation_delta(self, epsilon_distance: float) -> float:
         """See `AbstractNoise.truncation_delta`; P(Gamma(n) > largest radius - epsilon*d)."""
         return self._gamma.beyond_reach(epsilon_distance)
-
-    def _diagonal(self) -> float:
-        return math.sqrt(self.dimension)
 
 
 @final
@@ -142,20 +120,13 @@ class ManhattanLaplace(AbstractNoise):
     """n independent coordinates with density epsilon/2 exp(-epsilon |x|): epsilon*Manhattan-private."""
 
     metric_name = Manhattan.name
-
-    def _gamma_shape(self) -> int:
-        return 1
+    _gamma = StandardGamma(1)
 
     def sample(self, rng: Generator, count: int) -> Float64Array:
         """See `AbstractNoise.sample`. Mean Manhattan length n/epsilon."""
         size = count * self.dimension
         signs = np.where(rng.random(size) < 0.5, -1.0, 1.0)
         return (signs * self._gamma.sample(rng, size) / self.epsilon).reshape(count, self.dimension)
-
-    def log_density(self, noise: FloatArray) -> Float64Array:
-        """See `AbstractNoise.log_density`."""
-        lengths = np.abs(np.asarray(noise, np.float64)).sum(axis=1)
-        return np.asarray(self.dimension * math.log(self.epsilon / 2) - self.epsilon * lengths)
 
     def truncation_delta(self, epsilon_distance: float) -> float:
         """See `AbstractNoise.truncation_delta`; a union over the n coordinates."""
@@ -165,9 +136,6 @@ class ManhattanLaplace(AbstractNoise):
         """See `AbstractNoise.vocabulary_delta`; no coordinate is shifted by more than its range."""
         shifts = self.epsilon * np.ptp(vectors, axis=0).astype(np.float64) * (1 + 1e-6)  # of float32 vectors
         return min(1.0, math.fsum(map(self._gamma.beyond_reach, shifts.tolist())) * (1 + 1e-12))
-
-    def _diagonal(self) -> float:
-        return float(self.dimension)
 
 
 NOISES: dict[str, type[AbstractNoise]] = {noise.metric_name: noise for noise in (EuclideanLaplace, ManhattanLaplace)}

@@ -3,9 +3,8 @@
 A release draws from ChaCha20 keyed with bytes of the operating system's entropy source (R6). One `RunKey` is
 made for a run; each document's generator is keyed with HMAC-SHA256(run key, document id), so a document that is
 computed twice (a retry, a resume) repeats its noise instead of being released twice, and the result depends
-neither on batches nor on workers. A mechanism that draws whole numbers takes a document's bits from SHAKE-256 under
-the same key instead (`RunKey.bits`), which is quicker than keying a generator for a few hundred bytes. Two documents
-never share a stream; generators that live across a fork are given a fresh key in the child (R8).
+neither on batches nor on workers. Two documents never share a stream; generators that live across a fork are given a
+fresh key in the child (R8).
 
 ``seed=`` and no argument at all would go through randomgen's 128-bit non-cryptographic pool, so only ``key=``
 is used. Generators refuse to be pickled, copied or printed (R9).
@@ -137,8 +136,7 @@ def _utf8(document_id: str) -> bytes:
 class RunKey:
     """The secret of one run, from which each document's generator is derived.
 
-    A fresh one lives in memory only, for the length of the run. A seeded one makes a reproducible experiment,
-    never a release: with the seed known, the noise can be taken away again.
+    A seeded one makes a reproducible experiment, never a release: with the seed known, the noise can be taken away again.
     """
 
     __slots__ = ("_claimed", "_key", "seeded_run")
@@ -162,18 +160,14 @@ class RunKey:
 
     def rng(self, document_id: str) -> Generator:
         """The generator of one document: the same for the same run key and id, independent otherwise."""
-        return _generator(self._document_key(document_id))
-
-    def _document_key(self, document_id: str) -> bytes:
-        return hmac.digest(self._key, b"publius/document/v1\0" + _utf8(document_id), "sha256")
+        return _generator(hmac.digest(self._key, b"publius/document/v1\0" + _utf8(document_id), "sha256"))
 
     def claim(self, ids: Sequence[str]) -> None:
         """Note that documents of these ``ids`` are released under this key; `UsageError` for one that was before.
 
-        A key is one run's, and a run releases a document once. A second release under it would repeat the noise:
-        of another text it would give away how the two differ, of the same text that they are the same. An engine
-        that computes a document again after a retry makes another object of the key for it (`expose`), and stands
-        for it that the input is what it was.
+        A second release under it would repeat the noise: of another text it would give away how the two differ, of the
+        same text that they are the same. An engine that computes a document again after a retry makes another object of
+        the key for it (`expose`), and stands for it that the input is what it was.
         """
         if len({*ids}) < len(ids):
             raise UsageError("two documents have the same id, so they would get the same noise: make ids differ")
@@ -187,9 +181,8 @@ class RunKey:
     def bits(self, document_ids: Iterable[str], size: int) -> list[bytes]:
         """``size`` random bytes for each document, where those are all the randomness that it takes.
 
-        The same for the same run key and id, independent otherwise, also of what `rng` gives. SHAKE-256 (FIPS 202) of
-        the key, filled up to a block of its own as in KMAC (NIST SP 800-185), and the id: a tenth of what it costs to
-        key a generator anew.
+        Independent of what `rng` gives: SHAKE-256 (FIPS 202) of the key, filled up to a block of its own as in KMAC
+        (NIST SP 800-185), and the id: a tenth of what it costs to key a generator anew.
         """
         keyed = hashlib.shake_256((b"publius/bits/v1\0" + self._key).ljust(_SHAKE_BLOCK, b"\0"))
         found = []

@@ -1,9 +1,8 @@
 """Normal and gamma variates whose tails reach as far as float64 does.
 
-A float64 sampler has a finite range: NumPy's normals stop at 12.2 standard deviations, its exponentials at 44, and
-what noise cannot reach is a hole in a privacy guarantee. Here a value that falls beyond a tail probability of 2^-30
-is drawn again from its exact conditional law, by inverting the tail function at a uniform with a random exponent.
-So tails reach down to a probability of 2^-990, which costs next to nothing: one value in 10^9 is drawn again.
+NumPy's normals stop at 12.2 standard deviations, its exponentials at 44, and what noise cannot reach is a hole in a
+privacy guarantee. Here a value that falls beyond a tail probability of 2^-30 is drawn again from its exact conditional
+law, by inverting the tail function at a uniform with a random exponent: so tails reach a probability of 2^-990.
 """
 
 from __future__ import annotations
@@ -19,19 +18,13 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.noise.randomness import Generator
 
-BODY: Final = 2.0**-30
-"""Values beyond this tail probability are drawn again."""
-
+BODY: Final = 2.0**-30  # values beyond this tail probability are drawn again
 _SHALLOWEST: Final = 960
-DEEPEST: Final = BODY * 2.0**-_SHALLOWEST
-"""The tail probability that the variates reach."""
-
+DEEPEST: Final = BODY * 2.0**-_SHALLOWEST  # the tail probability that the variates reach
 _INACCURACY: Final = 1 + 2e-9  # more than the relative error of a tail probability here, and of scipy's
 _NOTHING: Final = 1e-18
 _STEPS: Final = 200
-
-_NORMAL_EDGE: Final = 6.2
-"""Normals beyond this are drawn again; their probability is 5.6e-10."""
+_NORMAL_EDGE: Final = 6.2  # normals beyond this are drawn again; their probability is 5.6e-10
 
 
 def deep_uniform(rng: Generator, count: int) -> Float64Array:
@@ -65,12 +58,7 @@ def _normal_tail(rng: Generator, count: int) -> Float64Array:
 @final
 @dataclass(frozen=True)
 class StandardGamma:
-    """Gamma(shape, 1) for a whole number ``shape`` from 1, with both tails reaching `DEEPEST`.
-
-    Attributes:
-        shape: n.
-        reach: the largest value that can come.
-    """
+    """Gamma(shape, 1) for a whole number ``shape`` from 1, with both tails reaching `DEEPEST`."""
 
     shape: int
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
-from publius.noise.discrete_laplace import DiscreteLaplace
+from publius.noise.discrete_laplace import DiscreteLaplace, sum_of
 from publius.privacy.guarantee import exact_number
 
 Table = Literal["totals", "topics", "subjects", "statements"]
@@ -77,7 +77,7 @@ class NoisyTable:
     def sums(self, *axis: int) -> tuple[IndexArray, IndexArray, IndexArray]:
         """Sums along axes with the lowest and highest true sum; all of them hold together with 95 %."""
         sums = self.values.sum(axis=axis)
-        width = self.noise.half_width_of_sum(self.values.size // sums.size, LEVEL, cells=sums.size)
+        width = sum_of(self.noise, self.values.size // sums.size).half_width(LEVEL, cells=sums.size)
         return sums, np.clip(sums - width, 0, self.most), np.clip(sums + width, 0, self.most)
 
 

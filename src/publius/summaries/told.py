@@ -16,7 +16,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum
+from publius.noise.discrete_laplace import DiscreteLaplace, sum_of
 from publius.noise.randomness import Generator
 from publius.summaries.novelty import CountNoise, Novelty, Sample, novelty
 from publius.summaries.summary import Summary
@@ -76,7 +76,7 @@ class Told:
         for table in tables:
             # Each of up to three limits may miss; the narrowest is chosen after the fact.
             cells = table.values.size
-            width = table.noise.half_width_of_sum(cells, 1 - (1 - _OF_SIZE) / len(tables))
+            width = sum_of(table.noise, cells).half_width(1 - (1 - _OF_SIZE) / len(tables))
             total = int(table.values.sum())
             found.append((min(max(total - width, least), most), max(min(total + width, most), least)))
         return min(found, key=lambda limits: limits[1] - limits[0])
@@ -100,7 +100,7 @@ class Told:
             return []
         measured: list[tuple[int, float, IndexArray, IndexArray, IndexArray]] = []
         if topics is not None:
-            noise = LaplaceSum(topics.noise, topics.values.shape[1])
+            noise = sum_of(topics.noise, topics.values.shape[1])
             measured.append((noise.half_width(LEVEL, cells=len(names)), noise.deviation**2, *topics.sums(1)))
         if totals is not None:
             width = totals.noise.half_width(LEVEL, cells=len(names))
@@ -142,7 +142,7 @@ class Told:
         if table is None or classifier is None or classifier is self.summary.subjects:
             return []
         before = None if self.earlier is None else self.earlier.topics
-        noise = LaplaceSum(table.noise, table.values.shape[0])
+        noise = sum_of(table.noise, table.values.shape[0])
         return self._ranked(classifier, classifier.labels, *table.sums(0), noise, before)
 
     @functools.cached_property
@@ -286,7 +286,7 @@ class Told:
             if classifier is None or what not in content["counts"] or content[what]["sha256"] != classifier.sha256:
                 continue
             values = np.atleast_2d(np.array(content["counts"][what], np.int64))
-            noise = LaplaceSum(DiscreteLaplace(Fraction(content["scales"][what])), len(values))
+            noise = sum_of(DiscreteLaplace(Fraction(content["scales"][what])), len(values))
             samples[what] = Sample(values.sum(axis=0), (max(1, least), max(1, least * c)), noise, c)
         return Earlier(name, samples["topics"], samples["subjects"])
 
