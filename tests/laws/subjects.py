@@ -154,7 +154,7 @@ class OddAnswers:
 
     def __init__(self, classifier, marker):
         self.classifier, self.marker = classifier, marker
-        for name in ("kind", "name", "labels", "sha256", "public", "words", "known"):
+        for name in ("kind", "name", "labels", "sha256", "public", "trained_on", "words", "known"):
             setattr(self, name, getattr(classifier, name, None))
 
     def answers(self, texts):

@@ -268,20 +268,18 @@ def _make_pieces(
         for batch in corpus.batches(BATCH):
             paths.append(draft.work / f"{batch.first:015d}.rows")
             if tally_of(paths[-1]) is None:
-                if run.engine == "spark":
-                    batch = batch.held()
                 yield batch, leaves and leaves[batch.first : batch.first + len(batch)], paths[-1]
 
-    with stage(f"{work.mechanism.kind} of documents"):
-        if run.engine == "spark":
-            from publius.releases import spark
+    engine: Callable[..., Iterator[int]] = partial(mapped, meanwhile=meanwhile)
+    if run.engine == "spark":
+        from publius.releases import spark
 
-            spark.make_pieces(work, missing(), folder=draft.work, master=run.master, workers=run.workers)
-        else:
-            done = 0
-            for documents in mapped(Work.__call__, work, missing(), workers=run.workers, meanwhile=meanwhile):
-                done += documents
-                advance(done, corpus.counted)
+        engine = partial(spark.mapped, folder=draft.work, master=run.master)
+    with stage(f"{work.mechanism.kind} of documents"):
+        done = 0
+        for documents in engine(Work.__call__, work, missing(), workers=run.workers):
+            done += documents
+            advance(done, corpus.counted)
     return paths
 
 

@@ -17,75 +17,59 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import publius.errors
 from publius.errors import PubliusError, StorageError, UsageError, extra, place_of
 from publius.files.child import safe_start, searched
 from publius.files.progress import stage
-from publius.files.writing import private, write_file
+from publius.files.writing import write_file
+
+if TYPE_CHECKING:
+    from publius.documents.corpus import Batch
 
 
-def make_pieces(
-    work: Callable[[Any], object], batches: Iterable[tuple[Any, ...]], *, folder: Path, master: str | None,
-    workers: int | None,
-) -> None:  # fmt: skip
-    """``work`` on every batch, the path of whose piece comes last; ``folder`` is one that all machines of Spark see."""
+def mapped(
+    work: Callable[[Any, Any], Any], state: Any, batches: Iterable[tuple[Batch, *tuple[Any, ...]]], *, folder: Path,
+    master: str | None, workers: int | None,
+) -> Iterator[Any]:  # fmt: skip
+    """``work(state, given)`` of each batch and what stands beside it, in order, as `publius.files.pool.mapped` does.
+
+    All machines of Spark see ``folder``; none of them need see the documents' files.
+    """
     spooled = folder / "spooled"
     shutil.rmtree(spooled, ignore_errors=True)
     spooled.mkdir(0o700)
     try:
         count = 0
         with stage("handing documents to Spark"):
-            for count, given in enumerate(batches, start=1):
-                _write(spooled / str(count), given)
-        if not count:
-            return
-        _write(spooled / "work", work)
-        session, own = _session(master, workers)
-        try:
-            with stage("Spark is at work"):
-                _run(session.sparkContext, str(spooled), count)
-        finally:
-            if own:
-                session.stop()
+            for count, (batch, *beside) in enumerate(batches, start=1):
+                _write(spooled / str(count), (batch.held(), *beside))
+        if count:
+            _write(spooled / "work", (work, state))
+            session, own = _session(master, workers)
+            try:
+                with stage("Spark is at work"):
+                    _run(session.sparkContext, spooled, count)
+            finally:
+                if own:
+                    session.stop()
+        for number in range(1, count + 1):
+            yield _read(spooled / f"{number} done")
     finally:
         shutil.rmtree(spooled, ignore_errors=True)
 
 
-def mapped(
-    work: Callable[[Any, Any], Any], state: Any, batches: Iterable[Any], *, folder: Path, master: str | None,
-    workers: int | None,
-) -> Iterator[Any]:  # fmt: skip
-    """``work(state, batch)`` of each batch and what stands beside it, in order, as `publius.files.pool.mapped` does."""
-    made = folder / "mapped"
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir(0o700)
-    paths: list[Path] = []
-
-    def named() -> Iterator[tuple[Any, Path]]:
-        for batch, beside in batches:
-            paths.append(made / str(len(paths)))
-            yield (batch.held(), beside), paths[-1]
-
-    make_pieces(partial(_keep, work, state), named(), folder=folder, master=master, workers=workers)
-    for path in paths:
-        yield _read(str(made), path.name)
-    shutil.rmtree(made)  # and what a killed task began
-
-
-def _keep(work: Callable[[Any, Any], Any], state: Any, given: tuple[Any, Path]) -> None:
-    """Keep what ``work`` returns of a batch as a piece, which has its name when it is whole."""
-    with write_file(given[1], 0o600, durable=False) as file:
-        pickle.dump(work(state, given[0]), file, pickle.HIGHEST_PROTOCOL)
-
-
 def _write(path: Path, what: Any) -> None:
-    with open(path, "xb", opener=private) as file:
+    with write_file(path, 0o600, durable=False) as file:
         pickle.dump(what, file, pickle.HIGHEST_PROTOCOL)
 
 
-def _run(context: Any, spooled: str, count: int) -> None:
+def _read(path: Path) -> Any:
+    return pickle.loads(path.read_bytes())  # noqa: S301  # written by us in a folder of our own
+
+
+def _run(context: Any, spooled: Path, count: int) -> None:
     tasks = min(count, max(int(context.defaultParallelism), 1))
     numbers = context.parallelize(range(tasks), tasks)
     try:
@@ -100,28 +84,22 @@ def _run(context: Any, spooled: str, count: int) -> None:
             raise (kind if kind is not publius.errors.MissingExtraError else UsageError)(failed[1])
 
 
-def _task(spooled: str, count: int, tasks: int, folders: tuple[str, ...], number: int) -> tuple[str, str] | None:
-    """What one task does: every ``tasks``-th piece; an error of ours is an answer, so that it is not tried again."""
+def _task(spooled: Path, count: int, tasks: int, folders: tuple[str, ...], number: int) -> tuple[str, str] | None:
+    """What one task does: every ``tasks``-th batch; an error of ours is an answer, so that it is not tried again."""
     from threadpoolctl import threadpool_limits
 
     sys.path += [each for each in folders if each not in sys.path]  # last: what the user named
     try:
         with threadpool_limits(1):
-            work = _read(spooled, "work")
+            work, state = _read(spooled / "work")
             for place in range(number + 1, count + 1, tasks):
-                given = _read(spooled, str(place))
-                if not given[-1].exists():  # a task that was killed had made it
-                    work(given)
+                if not (done := spooled / f"{place} done").exists():  # a task that was killed had done it
+                    _write(done, work(state, _read(spooled / str(place))))
     except PubliusError as error:
         return type(error).__name__, str(error)
     except Exception as error:  # its message and its trace may hold words of a document (rule 17)
         raise RuntimeError(f"a task failed: {place_of(error)}") from None
     return None
-
-
-def _read(spooled: str, name: str) -> Any:
-    with open(os.path.join(spooled, name), "rb") as file:
-        return pickle.load(file)  # noqa: S301  # written by the driver in a folder of its own
 
 
 def _session(master: str | None, workers: int | None) -> tuple[Any, bool]:
