@@ -15,6 +15,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -174,7 +175,7 @@ def families(posts: Posts, found: Any, real: Any, draws: int = 10) -> None:
             before = Sample(np.bincount(known, minlength=len(real.labels)), (len(known), len(known)))
             for _ in range(draws):
                 told = summary(list(map(str, private.tolist())), posts.authors[private])
-                first = told.compared(Earlier("public texts", None, before)).subjects[:5]
+                first = replace(told, earlier=Earlier("public texts", None, before)).subjects[:5]
                 named = [real.labels.index(row["label"]) for row in first]
                 hits[family] += any(inside[private[found[private] == at]].mean() > 0.5 for at in named) / draws
         print(f"families among the first five, epsilon {epsilon}: {sum(hits.values()):.1f} of 10 {dict(hits)}")

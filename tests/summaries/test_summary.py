@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -262,7 +263,7 @@ def test_what_changed_since_an_earlier_summary(topics, subjects):
     of = summary(topics, subjects, epsilon=4)
     before = of(*columns(made_rows(1500, 2, (5, 5, 1, 0))))
     now = of(*columns(made_rows(1500, 3, (5, 0, 1, 5))))
-    told = now.compared(now.earlier_of(json.loads(before.noisy()), "an earlier summary"))
+    told = replace(now, earlier=now.earlier_of(json.loads(before.noisy()), "an earlier summary"))
     changes = {row["label"]: row["change"] for row in told.subjects}
     assert changes["bus"] == ""
     assert changes["park"] in ("new", "more")
@@ -271,7 +272,7 @@ def test_what_changed_since_an_earlier_summary(topics, subjects):
     park = told.subjects[0]
     assert 1 < park["times_low"] < (park["times_high"] or 1e9)
     same = of(*columns(made_rows(1500, 5, (5, 5, 1, 0))))
-    told = same.compared(same.earlier_of(json.loads(before.noisy()), "an earlier summary"))
+    told = replace(same, earlier=same.earlier_of(json.loads(before.noisy()), "an earlier summary"))
     assert not [row for row in told.subjects if row["change"]]
 
 

@@ -101,7 +101,7 @@ def summarize_corpus(
             raise DataError("no document names its author, so no promise would cover any: check --author-field")
         few = too_few(summary, found.authors)
         with stage("drawing"):
-            told = summary.draw(found, draft.key.rng, force=force).compared(earlier)
+            told = replace(summary.draw(found, draft.key.rng, force=force), earlier=earlier)
             manifest = manifest_of(told, few)
             fill_folder(draft.folder, told, manifest, synthetic=synthetic, rng=draft.key.rng("summary/synthetic"))
         note_files(digests)

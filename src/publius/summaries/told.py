@@ -49,17 +49,14 @@ class Earlier:
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class Told:
     """A summary of a collection, from its raw noisy counts by table: nothing in it is anybody's document."""
 
-    def __init__(
-        self, summary: Summary, authors: int, tables: Mapping[Table, NoisyTable], earlier: Earlier | None = None
-    ) -> None:
-        self.summary, self.authors, self.tables, self.earlier = summary, authors, dict(tables), earlier
-
-    def compared(self, earlier: Earlier | None) -> Told:
-        """The same draw beside an earlier one."""
-        return Told(self.summary, self.authors, self.tables, earlier)
+    summary: Summary
+    authors: int
+    tables: Mapping[Table, NoisyTable]
+    earlier: Earlier | None = None
 
     def __repr__(self) -> str:
         return f"Told(authors={self.authors:,}, tables={', '.join(self.tables)})"
