@@ -86,12 +86,12 @@ def test_an_error_is_one_line_and_holds_no_text(client, body):
 
 
 def test_a_bug_tells_its_place_alone(client, monkeypatch):
-    from publius.web import service
+    from publius.web.state import State
 
     def broken(*given):
         raise RuntimeError(CANARY)
 
-    monkeypatch.setattr(service, "obfuscate", broken)
+    monkeypatch.setattr(State, "kernel", broken)
     answer = client.post("/v1/obfuscate", json={"text": CANARY})
     assert answer.status_code == 500
     assert CANARY not in answer.text

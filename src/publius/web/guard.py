@@ -8,13 +8,13 @@ other site knows and no browser adds by itself. There are no cookies and no CORS
 from __future__ import annotations
 
 import hmac
-import json
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Final, final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from publius.errors import PubliusError, place_of
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -42,8 +42,8 @@ class Guard:
     def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
         """``port`` is where we listen; ``token`` what was printed."""
         self._app = app
-        self._hosts = frozenset(f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost"))
-        self._origins = frozenset(b"http://" + host for host in self._hosts)
+        self._hosts = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
+        self._origins = frozenset(f"http://{host}" for host in self._hosts)
         self._expected = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,44 +51,44 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sent = 0
+        begun = False
 
         async def guarded(message: Message) -> None:
-            nonlocal sent
+            nonlocal begun
             if message["type"] == "http.response.start":
-                sent += 1
-                given = [(bytes(name).lower(), bytes(value)) for name, value in message.get("headers", [])]
-                present = {name for name, _ in given}
-                more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message = {**message, "headers": given + [each for each in more if each[0] not in present]}
+                begun = True
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
+
+        async def answer(status: int, code: int, said: str) -> None:
+            if not begun:
+                response = JSONResponse({"error": said, "exit_code": code}, status, {"connection": "close"})
+                await response(scope, receive, guarded)
 
         try:
             if (refusal := self._refusal(scope)) is not None:
-                await _answer(guarded, *refusal)
+                await answer(*refusal)
             elif (body := await _body(receive)) is None:
-                await _answer(guarded, 413, 2, f"a request has at most {LARGEST_BODY >> 20} MiB")
+                await answer(413, 2, f"a request has at most {LARGEST_BODY >> 20} MiB")
             else:
                 await self._app(scope, _again(body, receive), guarded)
         except PubliusError as error:
-            if not sent:
-                await _answer(guarded, _STATUS.get(error.exit_code, 500), error.exit_code, str(error))
+            await answer(_STATUS.get(error.exit_code, 500), error.exit_code, str(error))
         except Exception as error:  # a bug: its message may hold a text
-            if not sent:
-                await _answer(guarded, 500, 70, f"a bug in Publius: {place_of(error)}. Please report this line.")
+            await answer(500, 70, f"a bug in Publius: {place_of(error)}. Please report this line.")
 
     def _refusal(self, scope: Scope) -> tuple[int, int, str] | None:
-        def values(name: bytes) -> list[bytes]:
-            return [value for key, value in scope["headers"] if key.lower() == name]
-
-        hosts = values(b"host")
+        headers = Headers(scope=scope)
+        hosts, given = headers.getlist("host"), headers.getlist("authorization")
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             return 421, 77, "this service answers only to the address that was printed"
-        if not all(origin in self._origins for origin in values(b"origin")):
+        if not self._origins.issuperset(headers.getlist("origin")):
             return 403, 77, "a page of another origin may not call this service"
-        given = values(b"authorization")
-        if scope["path"] not in _OPEN and not (len(given) == 1 and hmac.compare_digest(given[0], self._expected)):
-            return (401, 77, "the token is missing or wrong: send 'Authorization: Bearer TOKEN' with the one printed")
+        known = len(given) == 1 and hmac.compare_digest(given[0].encode("latin-1"), self._expected)
+        if scope["path"] not in _OPEN and not known:
+            return 401, 77, "the token is missing or wrong: send 'Authorization: Bearer TOKEN' with the one printed"
         return None
 
 
@@ -112,10 +112,3 @@ def _again(body: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return received
-
-
-async def _answer(send: Any, status: int, code: int, message: str) -> None:
-    body = json.dumps({"error": message, "exit_code": code}, ensure_ascii=False).encode()
-    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
