@@ -11,8 +11,7 @@ from publius import Summary, Values
 from publius.cli import start as command
 from publius.errors import DataError, UsageError
 from publius.start import steps
-from publius.start.answers import Answers
-from publius.start.questions import filled, open_questions
+from publius.start.answers import Answers, filled, open_questions
 from publius.summaries.summary import expected
 
 

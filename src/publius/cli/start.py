@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -12,10 +12,7 @@ from publius.cli import console
 from publius.cli.parsing import AsRead, Documents, Folder, Help, Json
 from publius.errors import UsageError
 from publius.settings import Reading
-from publius.start.answers import Answers, Given
-
-if TYPE_CHECKING:
-    from publius.start.questions import Question
+from publius.start.answers import Answers, Given, Question, filled
 
 _DEMOS = {
     "summary": "Answers of 2,000 authors to 'What should the town mend first?', made up by this program.",
@@ -40,7 +37,7 @@ def start(
     What is not given is asked at a terminal. It recommends a summary first.
     """
     from publius.files.writing import check_new_folder, make_parents
-    from publius.start import questions, steps
+    from publius.start import steps
 
     target = check_new_folder(output)
     say = console.note if json else console.say
@@ -57,7 +54,7 @@ def start(
         raise UsageError("which texts? publius start FILE --output DIR, or publius start --demo --output DIR")
     known = Answers(file=file, **given)
     columns, likely = steps.look(known, reading)
-    complete = questions.filled(known, columns, None if yes or not sys.stdin.isatty() else _ask, likely)
+    complete = filled(known, columns, None if yes or not sys.stdin.isatty() else _ask, likely)
     make_parents(target.parent)
     console.answer(console.watched(steps.run, complete, target, say, reading), json=json)
 

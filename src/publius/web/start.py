@@ -10,8 +10,7 @@ from publius.errors import PubliusError, UsageError
 from publius.files.writing import check_new_folder
 from publius.settings import Reading
 from publius.start import steps
-from publius.start.answers import Answers
-from publius.start.questions import Question, open_questions
+from publius.start.answers import Answers, Question, open_questions
 from publius.web.state import Job, State
 
 FIRST: Final = {"file": "", "public": "", "output": "release"}
