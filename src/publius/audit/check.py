@@ -1,8 +1,4 @@
-"""A quick check of what a release finds on this machine: randomness, and what compiled libraries compute. No document.
-
-Each check computes something twice in ways that have nothing in common, or compares with a number known beforehand. A
-check of randomness raises a false alarm once in some 10^10 runs.
-"""
+"""A quick check of what a release finds on this machine: randomness, and what compiled libraries compute. No document."""
 
 from __future__ import annotations
 

@@ -61,10 +61,7 @@ def worlds() -> Iterator[tuple[Embeddings, float]]:
 
 
 def word_counts(mechanism: Kernel, inputs: IndexArray, each: int, key: RunKey) -> Float64Array:
-    """How often each word comes out for each of ``inputs``, drawn ``each`` times; shape (inputs, V).
-
-    Inputs are mixed within a batch, as they are in a document. Blocks have generators of their own.
-    """
+    """How often each word comes out for each of ``inputs``, mixed as in a document and drawn ``each`` times: (inputs, V)."""
     size = mechanism.embeddings.size
     counts = np.zeros((len(inputs), size))
     rounds = max(1, _BLOCK // len(inputs))
@@ -78,8 +75,7 @@ def word_counts(mechanism: Kernel, inputs: IndexArray, each: int, key: RunKey) -
 def excess(counts: Float64Array, bounds: Float64Array) -> float:
     """By how much ln P(w|x) - ln P(w|x') is above ``bounds``, at least: the most over all pairs of inputs and all words.
 
-    Clopper and Pearson's bounds together at the level 1e-6, so more than 0 refutes. ``counts`` have shape (inputs, V),
-    ``bounds``, epsilon*d between the inputs, (inputs, inputs).
+    Clopper and Pearson's bounds together at the level 1e-6, so more than 0 refutes.
     """
     from scipy.special import betaincinv
 

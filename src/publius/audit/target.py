@@ -181,10 +181,7 @@ class Target(AbstractContextManager["Target"]):
 
 @final
 class _Recorded(Target):
-    """Lines of JSON with an ``input`` and its ``outputs``, a list or numbers of each; each output is used once.
-
-    What else a line says, ``probabilities`` too, is not looked at: there is no mechanism that shows it to be true.
-    """
+    """Lines of JSON with an ``input`` and its ``outputs``, a list or numbers of each; each output is used once."""
 
     def __init__(self, name: str, unit: str) -> None:
         super().__init__(name, unit)

@@ -1,7 +1,4 @@
-"""The answers of ``start``, one record for the terminal, the page in the browser and a later repetition, and its questions.
-
-A question is asked only where its answer is missing; the next depends on the answers before.
-"""
+"""The answers of ``start``, one record for the terminal, the page in the browser and a later repetition; its questions."""
 
 from __future__ import annotations
 
@@ -109,10 +106,7 @@ class Question:
 
 
 def open_questions(answers: Answers, columns: Sequence[str], likely: str | None = None) -> Iterator[Question]:
-    """The questions that are still open, in order; what is answered meanwhile decides which follow.
-
-    ``likely`` is a column that may hold the texts.
-    """
+    """The questions that are still open; what is answered meanwhile decides which follow. ``likely`` may hold the texts."""
     return (each for each in _every(answers, tuple(columns), likely) if getattr(answers, each.name) is None)
 
 
@@ -155,10 +149,7 @@ def _first(names: Sequence[str], columns: Sequence[str]) -> str | None:
 def filled(
     answers: Answers, columns: Sequence[str], ask: Callable[[Question], str] | None, likely: str | None = None
 ) -> Answers:
-    """``answers`` with every question answered, by ``ask`` or, without it, by the proposals.
-
-    `UsageError` that names the option and the columns where nobody answers and nothing is proposed.
-    """
+    """``answers`` with every question answered, by ``ask`` or, without it, by the proposals; `UsageError` where none is."""
     for question in open_questions(answers, columns, likely):
         if ask is not None:
             typed = ask(question)

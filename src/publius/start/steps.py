@@ -1,7 +1,4 @@
-"""The steps of ``start``: look, then release, then the page to sign. Each says in one line what it found.
-
-The terminal and the page in the browser run the same steps over the same answers; what they print is these lines.
-"""
+"""The steps of ``start``, for terminal and browser: look, release, the page to sign. Each says in one line what it found."""
 
 from __future__ import annotations
 

@@ -34,10 +34,7 @@ _OPEN: Final = ("/", "/static/explorer.js", "/static/explorer.css", "/v1/health"
 
 @final
 class Guard:
-    """Lets pass what names this host, comes from no other origin, knows the token where it must, and is not too large.
-
-    An error becomes one line of JSON: a refusal's message, of a bug its type and place alone.
-    """
+    """Lets pass what may ask; an error becomes one line of JSON: a refusal's message, of a bug its type and place alone."""
 
     def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
         """``port`` is where we listen; ``token`` what was printed."""

@@ -31,7 +31,7 @@ from publius.releases.manifest import decoded
 from publius.releases.register import MANIFEST, RUNNING, whole
 from publius.text.bag import Bag, words_of
 from publius.text.marked_text import tokens_of
-from publius.text.tokenizer import Unknown, normalize
+from publius.text.tokenizer import normalize
 from publius.web.start import FIRST, form
 from publius.web.state import State, WaitError
 
@@ -107,13 +107,12 @@ def _beside(text: str, mechanism: Lifted, drawn: list[str], far: list[float]) ->
     longest, at = max(far, default=0.0) or 1.0, 0
     stretches = []
     for token in tokens_of(text, mechanism.vocabulary, mechanism.encoding):
-        size = len([word for word in token.words if type(word) is not Unknown or mechanism.encoding.unknown == "unk"])
-        most = max(far[at : at + size], default=0.0)
+        here = slice(at, at + len(token.words))
+        most = max(far[here], default=0.0)
         stretches.append({
-            "text": token.text, "kind": token.kind, "drawn": " ".join(drawn[at : at + size]),
-            "far": math.ceil(3 * most / longest),
+            "text": token.text, "kind": token.kind, "drawn": " ".join(drawn[here]), "far": math.ceil(3 * most / longest),
         })  # fmt: skip
-        at += size
+        at = here.stop
     return stretches
 
 
