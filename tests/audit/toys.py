@@ -90,21 +90,3 @@ def bag_that_keeps_a_word(words, seed):
 
 def refuses(word):
     raise KeyError(word)
-
-
-class _States:
-    """Probabilities of one law, draws of another."""
-
-    def __init__(self, stated, drawn):
-        self.stated, self.drawn = stated, drawn
-
-    def __call__(self, word, seed):
-        return random.Random(seed).choices(WORDS, _row(word, self.drawn))[0]
-
-    def probabilities(self, word):
-        return dict(zip(WORDS, _row(word, self.stated), strict=True))
-
-
-states_the_truth = _States(EPSILON, EPSILON)
-states_too_much = _States(3 * EPSILON, 3 * EPSILON)
-states_another_law = _States(EPSILON, EPSILON / 4)

@@ -32,38 +32,25 @@ class _Called:
         """What is said to one question; nothing to the first, which only asks whether it is there."""
         if "input" not in asked:
             return {}
-        given = asked["input"]
-        if "probabilities" in asked:
-            return {"probabilities": self._probabilities(given), "raised": self.raised}
         if "forked" in asked:
             return {"forked": [self._fork({**asked, "seed": asked["seed"] + turn}) for turn in (1, 2)]}
         return {"outputs": self._outputs(asked), "raised": self.raised}
 
     def _outputs(self, asked: Mapping[str, Any]) -> list[Any]:
         rng = random.Random(asked["seed"])  # seeds of somebody's trial
-        return [self._output(self.function, asked["input"], rng) for _ in range(asked["count"])]
+        return [self._output(asked["input"], rng) for _ in range(asked["count"])]
 
-    def _output(self, function: Callable[..., Any], given: Any, rng: random.Random | None = None) -> Any:
-        """What it gives for an input, a copy of it; None where it gives nothing."""
-        argument = json.loads(json.dumps(given))
-        more = {"seed": rng.getrandbits(32)} if self.seeded and rng else {}
+    def _output(self, given: Any, rng: random.Random) -> Any:
+        """What it gives for a copy of an input; None where it gives nothing."""
+        more = {"seed": rng.getrandbits(32)} if self.seeded else {}
         try:
-            output = function(argument, **more)
+            output = self.function(json.loads(json.dumps(given)), **more)
         except (Exception, SystemExit) as error:  # whatever it raises, it gives no output
             self.raised = place_of(error)
             return None
         if output is None:
             self.raised = "an answer that is None"
         return output
-
-    def _probabilities(self, given: Any) -> list[list[Any]] | None:
-        states = getattr(self.function, "probabilities", None)
-        found = states and self._output(states, given)
-        if found is None:
-            return None
-        if not isinstance(found, Mapping):
-            raise DataError("the target's probabilities(input) must map outputs to probabilities")
-        return [[output, p] for output, p in found.items()]
 
     def _fork(self, asked: Mapping[str, Any]) -> Any:
         reading, writing = os.pipe()
@@ -83,7 +70,7 @@ def _written(value: Any) -> str:
     try:
         return json.dumps(value, default=_plainly)
     except (TypeError, ValueError, RecursionError):
-        raise DataError("the target gave what is neither text, numbers, words, a bag nor probabilities") from None
+        raise DataError("the target gave what is neither text, numbers, words nor a bag") from None
 
 
 def _plainly(value: Any) -> Any:

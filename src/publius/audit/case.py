@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import msgspec
-import numpy as np
 
-from publius.arrays import Float64Array
 from publius.audit.claim import Input, Unit, content
 from publius.audit.outputs import LOOKS, REFUSED, WHOLE, Look, Output, holds, is_json, seen
-from publius.audit.target import Row, Target, target_named
+from publius.audit.target import Target, target_named
 from publius.errors import DataError
 from publius.files.reading import read_bytes_limited
 from publius.noise.randomness import seeded_rng
@@ -25,21 +23,15 @@ from publius.statistics import clopper_pearson
 ALPHA: Final = 1e-3
 EVENTS: Final = ALPHA / 2  # for the events that are judged, together
 OTHER: Final = ALPHA / 10  # for each of the other tests
-ROUNDING: Final = 1e-9
-SMALLEST: Final = 5e-324
 _PROCESSES: Final = 5
-_LEAST: Final = 25.0
 _LONGEST: Final = 90
-_IMPOSSIBLE: Final = 700.0
 
 KINDS: Final = {
     "ratio": "an event is more probable than claimed",
-    "exact": "an event is more probable than claimed, by the probabilities that are stated",
     "carry": "an output tells of the input before",
     "unknown": "a word of no vocabulary comes back",
     "state": "it repeats its noise, in one process or in the next",
     "forked": "processes that are forked from one draw the same",
-    "stated": "the draws are not what is stated",
 }
 
 
@@ -49,9 +41,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     kind: str  # of `KINDS`
     target: str  # as it was named
     unit: Unit
-    inputs: tuple[
-        Input, ...
-    ]  # two, the event likelier from the first; "carry": and one, drawn after; "stated": all drawn
+    inputs: tuple[Input, ...]  # two, the event likelier from the first; of "carry" one more, drawn after each
     look: Look = WHOLE  # what of an output the event is about
     event: tuple[Output, ...] = ()
     claimed: float | None = None  # on the ln of the ratio; None where the claim says nothing of these inputs
@@ -64,7 +54,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """`ValueError` for what no audit has stored, which reading a file makes a `msgspec.ValidationError`."""
-        many = {"carry": 3, "stated": max(1, len(self.inputs))}.get(self.kind, 2)
+        many = 3 if self.kind == "carry" else 2
         if self.kind not in KINDS or len(self.inputs) != many or self.draws < 1 or not 0 <= self.delta < 1:
             raise ValueError("no case")
 
@@ -89,14 +79,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 class Finding(msgspec.Struct, frozen=True):
     """A verdict, what it rests on, and the case where it is "refuted"."""
 
-    verdict: str  # "exact", "not-refuted" or "refuted"
-    confidence: float  # at which the claim was tried; 1 where nothing was left to chance
+    verdict: str  # "not-refuted" or "refuted"
+    confidence: float  # at which the claim was tried
     lower_bound: float  # on the ln of the ratio: a claim of less would have been refuted
     claimed: float | None  # of the same inputs
     draws: int
     case: Case | None = None
     refused: int = 0  # inputs of the claim's own words that gave no output in any draw
-    scope: str = ""  # the inputs that "exact" is about
 
 
 def replay(case: Case, name: str) -> Finding:
@@ -107,21 +96,13 @@ def replay(case: Case, name: str) -> Finding:
     with target_named(name, case.unit) as target:
         if target.inputs is not None and case.kind not in ("ratio", "unknown"):
             raise DataError("recorded outputs show no such fault: name the mechanism itself")
-        lower, claimed, draws = 0.0, case.claimed or 0.0, case.draws * len(case.inputs)
+        lower, draws = 0.0, case.draws * len(case.inputs)
         if case.kind in ("ratio", "carry"):
             x, y = (_taken(case, target, turn) for turn in (0, 1))
             lower = lower_bound(case.look, case.event, x, y, ALPHA, case.delta)
-            refuted = lower > claimed
-        elif case.kind == "exact":
-            rows = [_stated(target, each) for each in case.inputs]
-            p, q = (sum(row.get(output, 0.0) for output in case.event) for row in rows)
-            lower = max(0.0, math.log(p - case.delta) - math.log(max(q, SMALLEST))) if p > case.delta else 0.0
-            refuted, draws = lower > claimed + ROUNDING, 0
+            refuted = lower > (case.claimed or 0.0)
         elif case.kind == "unknown":
             refuted = any(holds(each, str(case.event[0])) for each in _taken(case, target, 0))
-        elif case.kind == "stated":
-            drawn = {each: (_stated(target, each), _taken(case, target, n)) for n, each in enumerate(case.inputs)}
-            refuted = log_p_stated(drawn) < math.log(OTHER)
         else:
             refuted = (repeats if case.kind == "state" else forks_repeat)(case, target)
     verdict = "refuted" if refuted else "not-refuted"
@@ -136,13 +117,6 @@ def _taken(case: Case, target: Target, turn: int) -> list[Output]:
     if found is None:
         raise DataError("the target refuses an input of the case")
     return found
-
-
-def _stated(target: Target, given: Input) -> Row:
-    row = target.stated(given)
-    if row is None:
-        raise DataError("the target states no probabilities for an input of the case")
-    return row
 
 
 def lower_bound(
@@ -163,51 +137,6 @@ def counted(shown: Callable[[Output], Output], outputs: Iterable[Output]) -> Cou
     for output, count in Counter(outputs).items():
         found[shown(output)] += count
     return found
-
-
-def log_p_stated(drawn: Mapping[Input, tuple[Row, list[Output]]]) -> float:
-    """Ln of the p-value of the draws of inputs by what is stated of each; an output that cannot be refutes at once.
-
-    Counted is how often the likeliest output of an input came, how often the second: of many inputs together, that sees
-    what is too rare in each. Of two tests the one that says more, so twice its p-value: Pearson's, and, as that sees
-    little where each is rare, how often the one that comes too often is drawn. Independent events of different
-    probabilities vary less than as many of their mean (Hoeffding 1956).
-    """
-    from scipy.stats import binom
-
-    most = max(len(row) for row, _ in drawn.values())
-    counts, wanted, trials = np.zeros(most), np.zeros(most), 0
-    for row, outputs in drawn.values():
-        ordered = sorted(row, key=lambda output: (-row[output], str(output)))
-        rank = {output: place for place, output in enumerate(ordered)}
-        if not rank.keys() >= {*outputs}:
-            return -math.inf
-        wanted[: len(ordered)] += np.array([row[output] for output in ordered]) * len(outputs)
-        counts += np.bincount([rank[output] for output in outputs], minlength=most)
-        trials += len(outputs)
-    above = np.where(counts > wanted + 1, binom.logsf(counts - 1, trials, np.minimum(1, wanted / trials)), 0.0)
-    return min(log_p_pearson(counts, wanted), float(above.min()) + math.log(most)) + math.log(2)
-
-
-def log_p_pearson(counts: Float64Array, expected: Float64Array) -> float:
-    """Ln of the p-value of Pearson's test of ``counts`` against ``expected``, shape (cells,), of the same sum.
-
-    Cells that expect fewer than 25 are pooled; a count where nothing is expected refutes at once.
-    """
-    from scipy.stats import chi2
-
-    if counts[expected <= 0].any():
-        return -math.inf
-    large = expected >= _LEAST
-    observed, wanted = (np.append(each[large], each[~large].sum()) for each in (counts, expected))
-    if len(observed) > 1 and wanted[-1] < _LEAST:  # the pool itself is small: it joins the smallest large cell
-        smallest = int(wanted[:-1].argmin())
-        observed[smallest] += observed[-1]
-        wanted[smallest] += wanted[-1]
-        observed, wanted = observed[:-1], wanted[:-1]
-    if len(wanted) == 1:
-        return 0.0
-    return float(chi2.logsf(((observed - wanted) ** 2 / wanted).sum(), len(wanted) - 1))
 
 
 def repeats(case: Case, target: Target) -> bool:
@@ -234,15 +163,12 @@ def forks_repeat(case: Case, target: Target) -> bool:
 def counterexample(case: Case) -> tuple[str, str]:
     """What was put in and what was seen, in two lines for people."""
     shown = [_cut(json.dumps(content(each, case.unit), ensure_ascii=False)) for each in case.inputs]
-    if case.kind not in ("ratio", "exact", "carry"):
-        times = f"{len(shown):,} inputs" if len(shown) > 2 else f"the input {shown[0]}"
+    if case.kind not in ("ratio", "carry"):
         event = f"{_event(case)}: " if case.event else ""
-        return f"{times}, {case.draws:,} times", f"{event}{KINDS[case.kind]}"
+        return f"the input {shown[0]}, {case.draws:,} times", f"{event}{KINDS[case.kind]}"
     after = f", each followed by {shown[2]}" if case.kind == "carry" else ""
     claimed = f"claimed: no output is more than {_times(case.claimed or 0.0)} as probable"
-    told = "possible for the first and impossible for the second"
-    if case.lower_bound <= _IMPOSSIBLE:
-        told = f"at least {_times(case.lower_bound)} as probable for the first (ln {case.lower_bound:.3g})"
+    told = f"at least {_times(case.lower_bound)} as probable for the first (ln {case.lower_bound:.3g})"
     return f"the inputs {shown[0]} and {shown[1]}{after}; {claimed}", f"{_event(case)} is {told}"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import re
 import sys
 import tomllib
@@ -35,8 +33,6 @@ Input = tuple[str, ...]  # words, or one text
 
 _SIZES: Final[dict[Unit, int]] = {WORD: 1, SEQUENCE: 2, BAG: 2, DOCUMENT: 5}
 _LIMIT: Final = 64 << 20
-_MOST_INPUTS: Final = 500
-_MOST_MATCHED: Final = 120
 _Exponent = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
 
 
@@ -124,22 +120,6 @@ class Claim:
         from scipy.optimize import linear_sum_assignment
 
         return float(costs[linear_sum_assignment(costs)].sum())
-
-    def table(self, inputs: Sequence[Input]) -> Float64Array:
-        """`claimed` of each input against each, shape (inputs, inputs); infinite where nothing is claimed."""
-        if self.unit == WORD:
-            return self.distances(self.place[word] for (word,) in inputs)
-        found = np.zeros((len(inputs), len(inputs)))
-        for (i, x), (j, y) in itertools.combinations(enumerate(inputs), 2):
-            claimed = self.claimed(x, y)
-            found[i, j] = found[j, i] = math.inf if claimed is None else claimed
-        return found
-
-    def every_input(self) -> list[Input] | None:
-        """All inputs where they are few enough to look at each pair; of texts there is no list."""
-        most = 0 if self.unit == DOCUMENT else _MOST_INPUTS if self.unit == WORD else _MOST_MATCHED
-        inputs = [*itertools.islice(itertools.product(self.vocabulary, repeat=self.size), most + 1)]
-        return inputs if len(inputs) <= most else None
 
     def _places(self, given: Input) -> list[int] | None:
         """Of the words of an input in the vocabulary; None where one is not there."""

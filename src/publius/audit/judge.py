@@ -1,4 +1,4 @@
-"""The verdict on a target's claim: exact where it states its probabilities, lower bounds from draws otherwise.
+"""The verdict on a target's claim, by lower bounds from draws.
 
 Events are chosen on one half of the draws and judged on the other, each by Clopper and Pearson's bounds, at a level
 that is shared among all that is judged: a sound target is refuted with probability at most `ALPHA`. Where nothing is
@@ -19,24 +19,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from publius.arrays import Float64Array
-from publius.audit.case import (
-    ALPHA,
-    EVENTS,
-    OTHER,
-    ROUNDING,
-    SMALLEST,
-    Case,
-    Finding,
-    counted,
-    forks_repeat,
-    log_p_stated,
-    lower_bound,
-    repeats,
-)
+from publius.audit.case import ALPHA, EVENTS, OTHER, Case, Finding, counted, forks_repeat, lower_bound, repeats
 from publius.audit.claim import SAID, Claim, Input
 from publius.audit.outputs import Look, Output, holds, looks, seen
 from publius.audit.pairs import Pair, pairs, unknown_inputs
-from publius.audit.target import Row, Target
+from publius.audit.target import Target
 from publius.errors import DataError
 from publius.noise.randomness import Generator, seeded_rng
 from publius.statistics import clopper_pearson
@@ -53,7 +40,6 @@ _UNKNOWN_DRAWS: Final = 20
 _REPEATED: Final = 64
 _Score = Callable[[Float64Array, Float64Array], Float64Array]
 _Drawn = dict[Input, Counter[Output]]
-_SAYS_NOTHING: Final = "the claim says nothing of any two of these inputs: there is nothing to judge"
 
 
 def judge(target: Target, claim: Claim, draws: int, seed: int) -> Finding:
@@ -71,14 +57,11 @@ class _Trial:
 
     def verdict(self) -> Finding:
         unknown = self._unknown() if self.starts else None
-        found = self._refuted(unknown) if unknown else self._exactly() or self._by_draws()
-        fault = self._statement() if found.verdict == "exact" else None
-        if found.verdict == "exact" and not fault and self.refused & {*self.rows}:
-            found = self._by_draws()  # what is stated of them is no law of theirs
-        case = found.case
+        found = self._refuted(unknown) if unknown else self._by_draws()
+        case, fault = found.case, None
         if self.starts and case and case.kind == "ratio" and len({*self._draw(case.inputs[0], _REPEATED)}) == 1:
             fault = self._state()  # what is certain here may be this process's own choice
-        elif not case and not fault and not self._determined():
+        elif not case and not self._determined():
             fault = self._state() or self._carry()
         found = self._refuted(fault) if fault else found
         strange = {given for given, _, _ in unknown_inputs(self.claim)}
@@ -161,55 +144,13 @@ class _Trial:
                 )  # fmt: skip
         return None
 
-    # Exactly
-
-    def _exactly(self) -> Finding | None:
-        """All pairs of inputs by what the target states; None where they are too many or it does not state all."""
-        every = self.claim.every_input() if self.starts else None
-        if every is None or len(every) < 2 or not (self.target.stated(every[0]) or self.target.stated(every[-1])):
-            return None
-        self.rows: dict[Input, Row] = {each: row for each in every if (row := self.target.stated(each))}
-        known = [*self.rows]
-        outputs = list(dict.fromkeys(output for row in self.rows.values() for output in row))
-        table = np.array([[row.get(output, 0.0) for output in outputs] for row in self.rows.values()])
-        claims = self.claim.table(known)
-        if not np.isfinite(claims[~np.eye(len(known), dtype=bool)]).any():
-            raise DataError(_SAYS_NOTHING)
-        bounds = np.array([_exact_bounds(row, table, self.claim.delta)[0] for row in table])
-        np.fill_diagonal(bounds, 0.0)
-        np.fill_diagonal(claims, 0.0)
-        x, y = np.unravel_index(int((bounds - claims).argmax()), claims.shape)
-        if bounds[x, y] - claims[x, y] > ROUNDING:
-            event = tuple(outputs[place] for place in _exact_bounds(table[x], table[[y]], self.claim.delta)[1])
-            return self._refuted(self._case(
-                "exact", (known[x], known[y]), 1, "all pairs", event=event, confidence=1.0, claimed=float(claims[x, y]),
-                lower_bound=float(bounds[x, y]),
-            ))  # fmt: skip
-        if len(known) < len(every):
-            return None
-        tight = np.divide(bounds, claims, out=np.zeros_like(claims), where=(claims > 0) & np.isfinite(claims))
-        x, y = np.unravel_index(int(tight.argmax()), tight.shape)
-        scope = f"all {len(known):,} inputs of the claim"
-        return Finding("exact", 1.0, float(bounds[x, y]), float(claims[x, y]), 0, scope=scope)
-
-    def _statement(self) -> Case | None:
-        """Inputs whose draws are not what the target states of them: each is tried, and all together."""
-        count = max(32, self.budget // (2 * len(self.rows)))
-        drawn = {given: (row, self._draw(given, count)) for given, row in self.rows.items()}
-        drawn = {given: (row, outputs) for given, (row, outputs) in drawn.items() if outputs}
-        for inputs in [*((each,) for each in drawn), tuple(drawn)] if drawn else ():
-            share = 2 if len(inputs) > 1 else 2 * len(drawn)
-            if log_p_stated({each: drawn[each] for each in inputs}) < math.log(OTHER / share):
-                return self._case("stated", inputs, count, "draws by what is stated")
-        return None
-
     # By draws
 
     def _by_draws(self) -> Finding:
         """Half of the draws choose, in two rounds, what the other half judges."""
         tried = [each for pair in self.pairs for each in (pair, pair._replace(x=pair.y, y=pair.x))]
         if not tried:
-            raise DataError(_SAYS_NOTHING)
+            raise DataError("the claim says nothing of any two of these inputs: there is nothing to judge")
         if self.target.half is not None and self.target.half < 2:
             raise DataError("some outputs choose what others judge: record at least 4 of each input, better thousands")
         drawn: _Drawn = {}
@@ -367,21 +308,3 @@ def _scores(
     kept = np.maximum(k - delta * trials, 0.0) + 0.5
     ratio = np.log(kept / trials) - np.log((q + 0.5) / other_trials)
     return score(ratio, np.sqrt((k + 0.5) / kept**2 + 1 / (q + 0.5)))
-
-
-def _exact_bounds(row: Float64Array, table: Float64Array, delta: float) -> tuple[Float64Array, list[int]]:
-    """The largest ln((p - delta) / q) of ``row`` against each row of ``table``, and the event where it is in the first.
-
-    Some set of the outputs with the largest ratios has it. A q of 0 counts as the smallest number there is, so that
-    what is said stays a lower bound.
-    """
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        logs = np.where(row > 0, np.log(row) - np.log(np.maximum(table, SMALLEST)), -np.inf)
-        order = np.argsort(-logs, axis=1, kind="stable")
-        p, q = row[order], np.take_along_axis(table, order, axis=1)
-        if delta > 0:
-            p, q = p.cumsum(axis=1), q.cumsum(axis=1)
-        values = np.log(np.maximum(p - delta, 0.0)) - np.log(np.maximum(q, SMALLEST))
-    end = int(values[0].argmax())
-    event = order[0, : end + 1] if delta > 0 else order[0, [end]]
-    return np.maximum(values.max(axis=1), 0.0), event.tolist()

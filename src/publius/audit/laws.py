@@ -15,7 +15,6 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.audit.case import log_p_pearson
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
 from publius.mechanisms.kernel import Kernel
@@ -30,6 +29,7 @@ _WORDS: Final = 300
 _LARGEST_DELTA: Final = 1e-9
 _ROUNDING: Final = 1e-9
 _RARE: Final = math.log(1e-9)
+_FEWEST: Final = 25.0
 _BAD: Final = (0.0, -1.0, math.nan, math.inf, True, "1")  # what is no epsilon
 
 Maker = Callable[[Embeddings, float], Kernel]
@@ -86,6 +86,27 @@ def excess(counts: Float64Array, bounds: Float64Array) -> float:
         high = np.log(np.where(cells < trials, betaincinv(cells + 1, np.maximum(trials - cells, 1), 1 - tail), 1.0))
     lower = (low[:, None] - high[None]).max(axis=2)
     return float((lower - bounds)[~np.eye(len(cells), dtype=bool)].max(initial=-math.inf))
+
+
+def log_p_pearson(counts: Float64Array, expected: Float64Array) -> float:
+    """Ln of the p-value of Pearson's test of ``counts`` against ``expected``, shape (cells,), of the same sum.
+
+    Cells that expect fewer than 25 are pooled; a count where nothing is expected refutes at once.
+    """
+    from scipy.stats import chi2
+
+    if counts[expected <= 0].any():
+        return -math.inf
+    large = expected >= _FEWEST
+    observed, wanted = (np.append(each[large], each[~large].sum()) for each in (counts, expected))
+    if len(observed) > 1 and wanted[-1] < _FEWEST:  # the pool itself is small: it joins the smallest large cell
+        smallest = int(wanted[:-1].argmin())
+        observed[smallest] += observed[-1]
+        wanted[smallest] += wanted[-1]
+        observed, wanted = observed[:-1], wanted[:-1]
+    if len(wanted) == 1:
+        return 0.0
+    return float(chi2.logsf(((observed - wanted) ** 2 / wanted).sum(), len(wanted) - 1))
 
 
 @final

@@ -5,7 +5,6 @@ A process answers each line on its standard input with one on its standard outpu
 
 - ``{"input": ..., "count": n, "seed": s}``: ``{"outputs": [...]}``, null for a draw that gave none; anything else for an
   input that is refused;
-- ``{"input": ..., "probabilities": true}``: ``{"probabilities": [[output, p], ...]}``; anything else where none are stated;
 - ``{"input": ..., "count": n, "seed": s, "forked": true}``: ``{"forked": [[...], [...]]}``, outputs of two processes that
   are forked from it; anything else where that cannot be.
 
@@ -15,7 +14,6 @@ An answer may repeat the number of the ``question``, say what was ``raised`` whe
 from __future__ import annotations
 
 import json
-import math
 import os
 import shlex
 import signal
@@ -36,11 +34,9 @@ from publius.noise.randomness import Generator, seeded_rng
 
 COMMAND: Final = "command:"
 RECORDED: Final = "recorded:"
-Row = dict[Output, float]
 _SECONDS: Final = 300.0  # that an answer may take
 _BATCH: Final = 100
 _LONGEST: Final = 500
-_SUM: Final = 1e-12  # an output's share of the rounding of a sum of probabilities
 _LIMIT: Final = 1 << 30
 
 
@@ -48,9 +44,7 @@ class Target(AbstractContextManager["Target"]):
     """A mechanism for inputs of one unit, in a process; to be used in a ``with`` block, which ends what it started."""
 
     inputs: Sequence[Input] | None = None  # the only ones that it has outputs for; None where it takes any
-    half: int | None = (
-        None  # the most outputs of an input that there are to choose an event by, and as many to judge it
-    )
+    half: int | None = None  # the most outputs of an input that there are to choose an event by, and to judge it by
     raised: str | None = None  # type and place of what it raised last, without its message
 
     def __init__(self, name: str, unit: str, arguments: Sequence[str] = ()) -> None:
@@ -142,23 +136,6 @@ class Target(AbstractContextManager["Target"]):
                 return None
             found += outputs
         return found
-
-    def stated(self, given: Input) -> Row | None:
-        """The probabilities that it states for an input; None for none. `DataError` where they are none."""
-        found = self.ask(input=content(given, self.unit), probabilities=True).get("probabilities")
-        if not isinstance(found, list):
-            return None
-        try:
-            values = {plain(output, self.unit): float(p) for output, p in found}
-        except (TypeError, ValueError):
-            raise DataError("the target's probabilities are not numbers, each with its output") from None
-        total = math.fsum(values.values())
-        if not all(0 <= p <= 1 + _SUM for p in values.values()) or not abs(total - 1) <= _SUM * len(values):
-            raise DataError(
-                f"the target states probabilities that are below 0 or sum to {total:.12g}, not to 1: of what is missing "
-                "nothing is known. Divide them by their sum, in float64"
-            )
-        return values
 
     def anew(self, given: Input, count: int, seed: int) -> list[Output]:
         """The first outputs of a new process, which gets seeds of its own where it takes them."""

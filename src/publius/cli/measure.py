@@ -241,6 +241,6 @@ def _of_target(found: Finding, target: str, place: Path, *, json: bool) -> int:
     console.answer(
         asdict(found) | {"case": str(place) if found.case is not None else None}, told,
         Note(f"{found.refused:,} inputs gave no output: nothing is said of them.") if found.refused else None,
-        Note(f"Exact for {found.scope}; nothing is said of other inputs.") if found.scope else None, json=json,
+        json=json,
     )  # fmt: skip
     return 1 if found.verdict == "refuted" else 0
