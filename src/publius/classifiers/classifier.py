@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 OTHER: Final = "other"
 """The last label of every classifier: a text without a known word, an undeclared value, a name that is not near."""
 Kind = Literal["topics", "clusters", "subjects", "names", "values", "summary", "python"]
-MOST: Final = 100_000
+_MOST: Final = 100_000
 _LONGEST: Final = 200
 BELOW: Final = 0.4  # share of the packaged sentences whose cosine to the nearest name is below the threshold
 
@@ -95,17 +95,17 @@ def digest(*decides: str) -> str:
     return hashlib.sha256("\n".join(decides).encode()).hexdigest()
 
 
-def checked_labels(labels: Sequence[str], what: str = "label") -> tuple[str, ...]:
+def checked_labels(labels: Sequence[str]) -> tuple[str, ...]:
     """Labels that were typed, in normal form, with "other" last; `UsageError` for none, twice the same, or too long."""
     found = tuple(label for label in map(compared, labels) if label != OTHER)
-    if not 1 <= len(found) <= MOST:
-        raise UsageError(f"give from 1 to {MOST:,} {what}s beside {OTHER!r}, not {len(found):,}")
+    if not 1 <= len(found) <= _MOST:
+        raise UsageError(f"give from 1 to {_MOST:,} labels beside {OTHER!r}, not {len(found):,}")
     for label in found:
         if not label or len(label) > _LONGEST or not label.isprintable():
-            raise UsageError(f"a {what} has from 1 to {_LONGEST} characters that can be printed, not {label!r:.40}")
+            raise UsageError(f"a label has from 1 to {_LONGEST} characters that can be printed, not {label!r:.40}")
     if len(set(found)) < len(found):
         twice = next(label for label in found if found.count(label) > 1)
-        raise UsageError(f"the {what} {twice!r} is given twice")
+        raise UsageError(f"the label {twice!r} is given twice")
     return (*found, OTHER)
 
 
@@ -121,7 +121,7 @@ class Values(Classifier):
 
     def __init__(self, values: Sequence[str], *, name: str = "values") -> None:
         self.name = name
-        self.labels = checked_labels(values, "value")
+        self.labels = checked_labels(values)
         self._places = {value: place for place, value in enumerate(self.labels)}
         self.sha256 = digest(*self.labels)
 
@@ -207,26 +207,25 @@ class Python(Classifier):
         labels = getattr(made, "labels", None)
         if isinstance(labels, str) or not isinstance(labels, Sequence):
             raise UsageError(f"{name} must have labels, a list of texts")
-        self._function, self.labels = _function(made), checked_labels(labels)
-        self._places = {label: place for place, label in enumerate(self.labels)}
+        self._function, self._values = _function(made), Values(labels)
+        self.labels = self._values.labels
         self.sha256 = digest(name, *self.labels, source_digest(made))
         licence, trained = (getattr(made, fact, None) for fact in ("licence", "trained"))
         self.public = (public_input(name, self.sha256, licence=licence, trained=trained),)
 
     def answers(self, texts: Sequence[str]) -> IndexArray:
         """See `Classifier.answers`: it is called with one text at a time."""
-        return np.array([self._answer(text) for text in texts], np.int64)
+        return self._values.answers([self._said(text) for text in texts])
 
     def __reduce__(self) -> tuple[type[Python], tuple[str]]:
         return Python, (self.name,)
 
-    def _answer(self, text: str) -> int:
-        other = len(self.labels) - 1
+    def _said(self, text: str) -> str:
         try:
             with silent():
-                return self._places.get(compared(self._function(text)), other)
+                return compared(self._function(text))
         except Exception:  # of foreign code, whatever it is: a refusal would tell of one text
-            return other
+            return OTHER
 
 
 def _function(made: Any) -> Any:

@@ -55,11 +55,9 @@ class _Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sci
         return CountVectorizer(analyzer=_words, vocabulary=self.released_, dtype=np.int64).transform(outcomes)
 
     def __sklearn_clone__(self) -> Self:
-        """The same parameters, unfitted: mechanisms, classifiers and vectors never change, so nothing is copied."""
-        return type(self)(**self.get_params(deep=False))
+        return type(self)(**self.get_params(deep=False))  # what they hold never changes: nothing is copied
 
     def __sklearn_tags__(self) -> Any:
-        """Text in; random by design."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.non_deterministic = tags.requires_fit = True
         tags.input_tags.two_d_array = False
@@ -140,7 +138,6 @@ class BagPrivatizer(_Privatizer):
         return self._protected(texts)
 
     def __sklearn_tags__(self) -> Any:
-        """Counts in, too."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.positive_only = tags.input_tags.two_d_array = True
         return tags
@@ -210,11 +207,9 @@ class SummaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return self.classifier_ if hasattr(self, "classifier_") else self.fit().classifier_
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Its folder is all it needs."""
-        return True
+        return True  # its folder is all it needs
 
     def __sklearn_tags__(self) -> Any:
-        """Text in; nothing to fit."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = tags.requires_fit = False
