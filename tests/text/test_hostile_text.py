@@ -11,8 +11,7 @@ from collections import deque
 import pytest
 
 from hostile_text import HOSTILE, unspaced
-from publius.text.bag import Encoding
-from publius.text.marked_text import tokens_of
+from publius.text.bag import Encoding, tokens_of
 from publius.text.tokenizer import StopWords, tokenize
 
 pytestmark = pytest.mark.long

@@ -5,9 +5,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hostile_text import HOSTILE
-from publius.text import marked_text as module
-from publius.text.bag import UNKNOWN, Encoding, words_of
-from publius.text.marked_text import tokens_of
+from publius.text import tokenizer as module
+from publius.text.bag import UNKNOWN, Encoding, tokens_of, words_of
 from publius.text.tokenizer import StopWords, Unknown, normalize
 
 VOCABULARY = frozenset("river straße well known do n't tea 's a b c é ς σ istanbul".split())

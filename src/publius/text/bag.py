@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, islice, pairwise, repeat
 from types import MappingProxyType
-from typing import Final, cast, final, get_args
+from typing import Final, Literal, cast, final, get_args
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from publius.errors import DataError, UsageError
 from publius.settings import Between, TextSettings, UnknownPolicy
 from publius.text.known_words import NOWHERE, IndexedVocabulary, known_words
 from publius.text.known_words import UNKNOWN as UNKNOWN
-from publius.text.tokenizer import StopWords, Unknown, UnprotectedToken, Vocabulary, lookup, profile_named
+from publius.text.tokenizer import StopWords, Unknown, UnprotectedToken, Vocabulary, lookup, profile_named, stretches
 
 
 @final
@@ -219,6 +219,37 @@ def _rejected(unknown: int, seen: int) -> DataError:
         f"{unknown:,} of {seen:,} words are outside the vocabulary: choose the policy unk or drop, "
         "import embeddings that hold them, or take them out of the text"
     )
+
+
+# Words where they stand -----------------------------------------------------------------------------------
+
+# For the curator's eyes only.
+Kind = Literal["word", "unknown", "stop", "gap", "beyond"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A stretch of a text and what a release does with it."""
+
+    text: str = field(repr=False)  # the texts of all tokens together are the text
+    kind: Kind
+    words: tuple[str, ...] = field(repr=False, default=())  # of the vocabulary, or an unknown one
+
+
+def tokens_of(text: str, vocabulary: Vocabulary, encoding: Encoding) -> Iterator[Token]:
+    """``text`` in order, with the words that `words_of` would take; what comes after N is one token."""
+    taken = place = 0
+    for part, is_word in stretches(text):
+        if encoding.length is not None and taken >= encoding.length:
+            yield Token(text[place:], "beyond")
+            return
+        place += len(part)
+        found = lookup(part, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words) if is_word else ()
+        words = tuple(found)
+        known = sum(type(word) is not Unknown for word in words)
+        taken += known if encoding.unknown == "drop" else len(words)
+        yield Token(part, "word" if known else "unknown" if words else "stop" if is_word else "gap", words)
 
 
 # Pads -----------------------------------------------------------------------------------------------------

@@ -288,10 +288,7 @@ def _until(places: IndexArray, length: int | None, drop: bool) -> IndexArray:
     return places[: known[length - 1] + 1] if len(known) >= length else places
 
 
-@lru_cache(4)
-def known_words(vocabulary: IndexedVocabulary, profile: str, stop_words: StopWords) -> KnownWords:
-    """The table of a vocabulary, a tokenizer's profile and a list of stop words; the four last used are kept."""
-    return KnownWords(vocabulary, profile, stop_words)
+known_words = lru_cache(4)(KnownWords)  # the four last used are kept
 
 
 # Counts ---------------------------------------------------------------------------------------------------

@@ -44,6 +44,8 @@ _WORD_OR_MARK = regex.compile(f"{_WORD.pattern}|[{regex.escape(''.join(_MARKS))}
 _CLITIC = regex.compile(r"(?<=.)(?:n't|'s|'ll|'re|'ve|'d|'m)\Z", regex.DOTALL)
 _NOT_IN_WORD = regex.compile(r"[\s\p{Cc}]")
 _SPACE = regex.compile(r"\s")
+_PIECE = regex.compile(r"\s+|\S+")
+_APOSTROPHES = str.maketrans("\u2019\u02bc\u2010\u2011", "''--")  # what `normalize` writes in one way
 _DIGIT = regex.compile(r"\p{Nd}")
 _CHUNK = 8192  # characters prepared at once: the first N words of a long text cost no more than they must
 
@@ -197,6 +199,25 @@ def normalize(text: str) -> str:
     text = text.lower()
     # Lower-casing and dropping can leave letters and accents that have a joined form.
     return text if text == joined else composed(text)
+
+
+def stretches(text: str) -> Iterator[tuple[str, bool]]:
+    """The stretches of ``text`` with a word in them, and those between; a piece that normalizing changes is one."""
+    gap = ""
+    for piece in (found.group() for found in _PIECE.finditer(text)):
+        normal, last = normalize(piece), 0
+        spans = list(word_spans(normal))
+        plain = piece.lower().translate(_APOSTROPHES)
+        if spans and (normal != plain or len(plain) != len(piece)):
+            spans = [(0, len(piece))]
+        for start, end in spans:
+            if gap := gap + piece[last:start]:
+                yield gap, False
+            yield piece[start:end], True
+            gap, last = "", end
+        gap += piece[last:]
+    if gap:
+        yield gap, False
 
 
 def split_clitics(token: str) -> list[str]:

@@ -29,8 +29,7 @@ from publius.pages.page import PAGE
 from publius.privacy.promise import factor_text, meaning
 from publius.releases.manifest import decoded
 from publius.releases.register import MANIFEST, RUNNING, whole
-from publius.text.bag import Bag, words_of
-from publius.text.marked_text import tokens_of
+from publius.text.bag import Bag, tokens_of, words_of
 from publius.text.tokenizer import normalize
 from publius.web.start import FIRST, form
 from publius.web.state import State, WaitError
