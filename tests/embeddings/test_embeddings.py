@@ -16,7 +16,6 @@ from hypothesis.extra import numpy as arrays
 
 from publius.embeddings import catalogue
 from publius.embeddings import embeddings as module
-from publius.embeddings.admissible import UNKNOWN, surely_words, word_fault
 from publius.embeddings.catalogue import (
     DEFAULT,
     PACKAGED,
@@ -28,8 +27,10 @@ from publius.embeddings.catalogue import (
     stored_names,
 )
 from publius.embeddings.embeddings import Embeddings, central_index
+from publius.embeddings.store import surely_words, word_fault
 from publius.errors import DataError, MissingExtraError, StorageError, UsageError
 from publius.text import list_rule
+from publius.text.bag import UNKNOWN
 from vector_files import VECTORS, WORDS, glove, packed, word2vec_binary
 
 needs_glove = pytest.mark.skipif(not package_installed(), reason="the extra glove is not installed")

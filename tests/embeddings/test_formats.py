@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from publius.embeddings.admissible import LARGEST_NORM, UNKNOWN, word_fault
 from publius.embeddings.import_file import read_vectors
+from publius.embeddings.store import LARGEST_NORM, word_fault
 from publius.errors import DataError, UsageError
+from publius.text.bag import UNKNOWN
 from vector_files import VECTORS, WORDS, WRITERS, binary_rows, glove, header, packed, word2vec_binary
 
 GOOGLE = Path(os.environ.get("PUBLIUS_TEST_DATA", "absent"), "GoogleNews-subset-32k.bin.gz")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -26,13 +26,10 @@ _INACCURACY = 1 + 1e-9  # more than the relative error of a distance of two vect
 class Move:
     """``mass`` of the word ``source`` goes to the word ``target``, ``distance`` away. The repr holds no word."""
 
-    source: str
-    target: str
+    source: str = field(repr=False)
+    target: str = field(repr=False)
     mass: float
     distance: float
-
-    def __repr__(self) -> str:
-        return f"Move(mass={self.mass!r}, distance={self.distance!r})"
 
 
 @final

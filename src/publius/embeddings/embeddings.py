@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from publius.arrays import Float32Array, IndexArray
-from publius.embeddings.admissible import LARGEST_DIMENSION, UNKNOWN, first_word_fault, vector_faults
 from publius.embeddings.catalogue import (
     DEFAULT,
     PACKAGED,
@@ -32,8 +31,17 @@ from publius.embeddings.catalogue import (
     stored_names,
 )
 from publius.embeddings.import_file import GLOVE, read_vectors
-from publius.embeddings.store import Record, digest, open_store, write_store
+from publius.embeddings.store import (
+    LARGEST_DIMENSION,
+    Record,
+    digest,
+    first_word_fault,
+    open_store,
+    vector_faults,
+    write_store,
+)
 from publius.errors import AnyPath, DataError, StorageError, UsageError, shown
+from publius.text.known_words import UNKNOWN
 from publius.text.list_rule import PACKAGE, glove_data, glove_words
 from publius.text.tokenizer import PROFILES, profile_named
 

@@ -19,10 +19,11 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import Float32Array
-from publius.embeddings.admissible import LARGEST_DIMENSION, LONGEST_WORD, UNKNOWN, vector_faults, word_fault
+from publius.embeddings.store import LARGEST_DIMENSION, LONGEST_WORD, vector_faults, word_fault
 from publius.errors import AnyPath, DataError, UsageError, shown
 from publius.files.progress import advance, stage
 from publius.files.reading import largest_content, open_binary
+from publius.text.known_words import UNKNOWN
 
 WORD2VEC_BINARY: Final = "word2vec-binary"
 WORD2VEC_TEXT: Final = "word2vec-text"

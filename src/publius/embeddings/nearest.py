@@ -74,7 +74,7 @@ class NearestWords:
         # A power of two, so scaling is exact: the float32 stage works near 1 whatever the unit of the vectors.
         self._scale = 2.0 ** -math.frexp(largest)[1] if largest > 0 else 1.0
         self._rows = _distinct_rows(vectors)
-        self._vectors = vectors if self._rows is None else vectors[self._rows]
+        self._vectors = vectors if len(self._rows) == len(vectors) else vectors[self._rows]
         self._work = 0.0
 
     @property
@@ -90,8 +90,7 @@ class NearestWords:
             raise DataError(f"points must have shape (count, {self.dimension}), not {exact.shape}")
         if not np.isfinite(exact).all():
             raise DataError("a noisy vector is not finite")
-        found = self._nearest_on_line(exact[:, 0]) if self.dimension == 1 else self._nearest(exact, threads)
-        return found if self._rows is None else self._rows[found]
+        return self._rows[self._nearest_on_line(exact[:, 0]) if self.dimension == 1 else self._nearest(exact, threads)]
 
     def _nearest(self, points: Float64Array, threads: int) -> IndexArray:
         result = np.empty(len(points), np.int64)
@@ -287,19 +286,14 @@ class NearestWords:
         return result
 
 
-def _distinct_rows(vectors: FloatArray) -> IndexArray | None:
-    """The lowest index of each distinct row, ascending; None when all rows differ.
-
-    Equal rows tie everywhere and the lowest index wins, so the others need not be searched.
-    """
+def _distinct_rows(vectors: FloatArray) -> IndexArray:
+    """The lowest index of each distinct row, ascending: equal rows tie everywhere, and the lowest wins."""
     weights = np.cos(np.arange(1, vectors.shape[1] + 1))
     projections = np.einsum("ij,j->i", vectors, weights)  # not BLAS: equal rows get equal numbers
     _, first, inverse = np.unique(projections, return_index=True, return_inverse=True)
-    if len(first) == len(vectors):
-        return None
     again = np.setdiff1d(np.arange(len(vectors)), first, assume_unique=True)
     equal = again[(vectors[again] == vectors[first[inverse[again]]]).all(axis=1)]
-    return np.delete(np.arange(len(vectors)), equal) if len(equal) else None
+    return np.delete(np.arange(len(vectors)), equal)
 
 
 _BLAS = ThreadpoolController()
