@@ -9,7 +9,7 @@ import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self, final
@@ -18,28 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from publius.arrays import Float32Array, IndexArray
-from publius.embeddings.catalogue import (
-    DEFAULT,
-    PACKAGED,
-    PACKAGED_FOLDER,
-    check_name,
-    home,
-    in_own_store,
-    is_stored,
-    name_from,
-    stored_folder,
-    stored_names,
-)
+from publius.embeddings import catalogue, store
 from publius.embeddings.import_file import GLOVE, read_vectors
-from publius.embeddings.store import (
-    LARGEST_DIMENSION,
-    Record,
-    digest,
-    first_word_fault,
-    open_store,
-    vector_faults,
-    write_store,
-)
 from publius.errors import AnyPath, DataError, StorageError, UsageError, shown
 from publius.text.known_words import UNKNOWN
 from publius.text.list_rule import PACKAGE, glove_data, glove_words
@@ -74,7 +54,11 @@ class Embeddings:
     """Where the vectors come from: format, limit and the like."""
     folder: Path | None = None
     """The store they are mapped from; None when they are in memory."""
-    _known_sha256: str | None = field(default=None)
+    _known_sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        self.vectors.flags.writeable = False
+        object.__setattr__(self, "source", MappingProxyType(dict(self.source)))
 
     @classmethod
     def load(cls, name_or_path: AnyPath | None = None) -> Embeddings:
@@ -85,19 +69,19 @@ class Embeddings:
         `MissingExtraError` without the extra ``glove``; `DataError` when the vectors are malformed; `UsageError`
         or `StorageError` when there are none.
         """
-        given = DEFAULT if name_or_path is None else name_or_path
+        given = catalogue.DEFAULT if name_or_path is None else name_or_path
         if isinstance(given, str):
-            if given in PACKAGED:
+            if given in catalogue.PACKAGED:
                 return cls._packaged(given)
-            if is_stored(given):
-                if (folder := stored_folder(given)).is_symlink():
+            if catalogue.is_stored(given):
+                if (folder := catalogue.stored_folder(given)).is_symlink():
                     raise DataError(f"{shown(folder)} is a link: give the path that it leads to instead")
                 return cls.open(folder)
         path = Path(given)
         if path.is_dir():
             return cls.open(path)
         if isinstance(given, str) and path.name == given and not path.exists():
-            known = ", ".join((*PACKAGED, *stored_names()))
+            known = ", ".join((*catalogue.PACKAGED, *catalogue.stored_names()))
             raise UsageError(
                 f"no embeddings are called {given!r}, and no file is: known are {known}; "
                 "add others with: publius models import FILE --name NAME"
@@ -110,12 +94,12 @@ class Embeddings:
 
         Who can write to another folder could have changed it under its old digest, by which releases name it.
         """
-        record, words, vectors = open_store(folder)
+        record, words, vectors = store.open_store(folder)
         if record.tokenizer not in PROFILES:
             raise DataError(f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius")
-        source, place = MappingProxyType(dict(record.source)), Path(folder).resolve()
-        found = cls(record.name, words, vectors, record.unknown_index, record.tokenizer, source, place, record.sha256)
-        if not in_own_store(folder):
+        facts = record.name, words, vectors, record.unknown_index, record.tokenizer, record.source
+        found = cls(*facts, Path(folder).resolve(), record.sha256)
+        if not catalogue.in_own_store(folder):
             found.verify()
         return found
 
@@ -139,7 +123,7 @@ class Embeddings:
             profile_named(tokenizer)
         words, vectors, source = read_vectors(path, limit=limit, vocabulary=vocabulary, skip_bad_rows=skip_bad_rows)
         profile = tokenizer or ("glove" if source["format"] == GLOVE else "word2vec")
-        return cls._checked(name or name_from(path), words, vectors, profile, source)
+        return cls._checked(name or catalogue.name_from(path), words, vectors, profile, source)
 
     @classmethod
     def from_arrays(
@@ -161,14 +145,13 @@ class Embeddings:
             raise DataError(
                 f"words must be a sequence and vectors real numbers of shape (V, n), not {array.dtype} {array.shape}"
             )
-        if len(words) != len(array) or not len(words) or not 1 <= array.shape[1] <= LARGEST_DIMENSION:
+        if len(words) != len(array) or not len(words) or not 1 <= array.shape[1] <= store.LARGEST_DIMENSION:
             raise DataError(
                 f"{len(words)} words and vectors of shape {array.shape}: there must be a vector of "
-                f"1 to {LARGEST_DIMENSION} numbers for each word"
+                f"1 to {store.LARGEST_DIMENSION} numbers for each word"
             )
         with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite and is refused as such
             copied = np.array(array, np.float32, order="C", copy=True)
-        copied.flags.writeable = False
         _check_content(tuple(words), copied, "from_arrays")
         return cls._checked(name, tuple(words), copied, tokenizer, source or {"format": "arrays"})
 
@@ -180,14 +163,8 @@ class Embeddings:
             facts = json.loads(json.dumps(dict(source), allow_nan=False))
         except (TypeError, ValueError):
             raise UsageError("source must hold what JSON can: texts, finite numbers, lists, mappings") from None
-        return cls(
-            name=check_name(name),
-            vocabulary=words,
-            vectors=vectors,
-            unknown_index=central_index(vectors),
-            tokenizer=profile_named(tokenizer).name,
-            source=MappingProxyType(facts),
-        )
+        profile = profile_named(tokenizer).name
+        return cls(catalogue.check_name(name), words, vectors, central_index(vectors), profile, facts)
 
     @classmethod
     def _packaged(cls, name: str) -> Embeddings:
@@ -195,10 +172,10 @@ class Embeddings:
 
         They are read by path: no code of the package is run.
         """
-        data, limit = glove_data(), PACKAGED[name]
+        data, limit = glove_data(), catalogue.PACKAGED[name]
         installed = data.parents[1].glob(f"{PACKAGE.replace('-', '_')}-*.dist-info")
         version = next((each.stem.rpartition("-")[2] for each in installed), "0")  # importlib.metadata is slow to start
-        folder = home() / PACKAGED_FOLDER / f"{name}-{version}"
+        folder = catalogue.home() / catalogue.PACKAGED_FOLDER / f"{name}-{version}"
         if folder.is_dir():
             return cls.open(folder)
         try:
@@ -227,7 +204,7 @@ class Embeddings:
     @functools.cached_property
     def sha256(self) -> str:
         """The digest that identifies the words and vectors; see `store.digest`."""
-        return self._known_sha256 or digest(self.vocabulary, self.vectors)
+        return self._known_sha256 or store.digest(self.vocabulary, self.vectors)
 
     @functools.cached_property
     def places(self) -> Mapping[str, int]:
@@ -259,17 +236,17 @@ class Embeddings:
 
     def save(self, folder: AnyPath) -> Embeddings:
         """Store in a new or empty folder, whole or not at all, and open what was stored."""
-        record = Record(
+        record = store.Record(
             name=self.name, sha256=self.sha256, size=self.size, dimension=self.dimension,
             unknown_index=self.unknown_index, tokenizer=self.tokenizer, source=dict(self.source),
         )  # fmt: skip
-        write_store(folder, record, self.vocabulary, self.vectors)
+        store.write_store(folder, record, self.vocabulary, self.vectors)
         return Embeddings.open(folder)
 
     def verify(self) -> None:
         """Read every byte again: digest, words, numbers, the unknown token's place. `DataError` if one is off."""
         where = self._where()
-        if digest(self.vocabulary, self.vectors) != self.sha256:
+        if store.digest(self.vocabulary, self.vectors) != self.sha256:
             raise DataError(
                 f"{where}: the digest does not match: the store was changed or the disk fails; "
                 "remove it and import the vectors again"
@@ -288,7 +265,7 @@ class Embeddings:
         if self.folder is not None:
             return _reopened, (str(self.folder), self.sha256)
         facts = self.name, self.vocabulary, self.vectors, self.unknown_index, self.tokenizer, dict(self.source)
-        return _received, (*facts, self.sha256)
+        return Embeddings, (*facts, None, self.sha256)
 
 
 def _reopened(folder: str, sha256: str) -> Embeddings:
@@ -298,20 +275,13 @@ def _reopened(folder: str, sha256: str) -> Embeddings:
     return embeddings
 
 
-def _received(
-    name: str, words: tuple[str, ...], vectors: Float32Array, unknown: int, tokenizer: str, source: Any, sha256: str
-) -> Embeddings:
-    vectors.flags.writeable = False
-    return Embeddings(name, words, vectors, unknown, tokenizer, MappingProxyType(source), None, sha256)
-
-
 def _check_content(words: tuple[str, ...], vectors: Float32Array, where: str) -> None:
     if not {str}.issuperset(map(type, words)):
         raise DataError(f"{where}: every word must be a str")
-    if found := first_word_fault(words):
+    if found := store.first_word_fault(words):
         raise DataError(f"{where}, row {found[0] + 1}: {found[1]}; leave the row out")
     for start in range(0, len(vectors), _BLOCK):
-        for index, fault in vector_faults(vectors[start : start + _BLOCK]).items():
+        for index, fault in store.vector_faults(vectors[start : start + _BLOCK]).items():
             raise DataError(f"{where}, row {start + index + 1}: {fault}; leave the row out")
 
 

@@ -118,7 +118,6 @@ class _Reader:
             hint = "check that the vocabulary has the same case and script" if self._vocabulary else _FETCH
             raise self._error(f": none of its {self._rows} rows is a word to keep: {hint}")
         vectors = np.frombuffer(self._numbers, np.float32).reshape(-1, self._dimension)
-        vectors.flags.writeable = False
         source = {
             "format": self._format, "rows": self._rows, "limit": self._limit,
             "vocabulary": None if self._vocabulary is None else len(self._vocabulary),

@@ -15,7 +15,7 @@ for vectors at distance d:
    that ends at the sampler's reach) from which no coordinate is further than t = 2^-53 * (n/2 + 32) * reach / epsilon.
    Of these units n/2 + 8 cover the rounding of the length, the quotient and the products, which is proven. 24 are
    left for the normals and the gamma, which NumPy makes of uniforms of 52 and 53 bits; for those we know of no proof,
-   and the tests of their law (`publius.audit.noise_law`) see errors far larger only. Then R = k comes only from
+   and the tests of their law (tests/noise/test_tails.py) see errors far larger only. Then R = k comes only from
    exact vectors in the cell widened by t, and surely from those in the cell narrowed by t. That adds a factor of
    ((1 + 2t/L) / (1 - 2t/L))^n * exp(2 * epsilon * t * D).
 
