@@ -6,7 +6,6 @@ import signal
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 import publius
 from publius.documents.corpus import open_corpus
@@ -110,8 +109,7 @@ class FixedDraw:
         return getattr(self._mechanism, name)
 
     def protect(self, texts, rows, key):
-        drawn = self._mechanism.protect(["river market storm"] * len(texts), rows, key)
-        return SimpleNamespace(outcomes=drawn.outcomes, tally=self._mechanism.protect(texts, rows, key).tally)
+        return self._mechanism.protect(["river market storm"] * len(texts), rows, key)
 
 
 class Heard(FixedDraw):

@@ -57,10 +57,10 @@ def test_rule_01_laws_in_whole_numbers():
 def test_rule_02_a_mechanism_sees_one_text_alone(name):
     texts = ["river storm", "", "market cheese bread", "unheard ofword", "river market"]
     mechanism, key = BY_NAME[name].mechanism(), RunKey(bytes(range(32)))
-    together = mechanism.protect(texts, range(5), key).outcomes
-    backwards = mechanism.protect(texts[::-1], [*range(5)][::-1], key).outcomes[::-1]
+    together = mechanism.protect(texts, range(5), key)
+    backwards = mechanism.protect(texts[::-1], [*range(5)][::-1], key)[::-1]
     for row, text in enumerate(texts):
-        assert mechanism.protect([text], [row], key).outcomes[0] == together[row] == backwards[row]
+        assert mechanism.protect([text], [row], key)[0] == together[row] == backwards[row]
     if mechanism.kind == "labels":
         alone = [int(mechanism.classifier.answers([text])[0]) for text in texts]
         assert [int(each) for each in mechanism.classifier.answers(texts)] == alone
@@ -138,10 +138,10 @@ def test_rule_06_c_documents_are_chosen_from_the_author_s_own_alone(tmp_path, mo
 
 def test_rule_07_noise_is_of_key_and_row_and_the_key_is_gone_before_the_rename(tmp_path, monkeypatch):
     mechanism, key = words(), RunKey(bytes(range(32)))
-    first = mechanism.protect(["river"] * 2, [5, 6], key).outcomes
-    again = mechanism.protect(["storm", "river"], [7, 5], RunKey(bytes(range(32)))).outcomes
+    first = mechanism.protect(["river"] * 2, [5, 6], key)
+    again = mechanism.protect(["storm", "river"], [7, 5], RunKey(bytes(range(32))))
     assert first[0] == again[1]
-    other = mechanism.protect(["river"] * 2, [5, 6], RunKey(bytes(range(1, 33)))).outcomes
+    other = mechanism.protect(["river"] * 2, [5, 6], RunKey(bytes(range(1, 33))))
     assert first != other
     seen = []
     place = draft.place_folder

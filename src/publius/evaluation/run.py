@@ -115,7 +115,7 @@ class Protected:
         """Each text as released, as attackers read it."""
         key = RunKey.seeded(1_000 * self.seed + draw)
         found = self.lifted.protect([text.text for text in texts], [text.row for text in texts], key)
-        return [joined([*outcome.bag.words()]) for outcome in found.outcomes]
+        return [joined([*outcome.bag.words()]) for outcome in found]
 
     @cached_property
     def transition(self) -> Transition:

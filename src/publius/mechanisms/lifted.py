@@ -18,7 +18,7 @@ from publius.embeddings.embeddings import Embeddings, word_indices
 from publius.errors import PolicyError, UsageError
 from publius.files.user_code import is_foreign, origin
 from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.mechanism import Mechanism, Outcome, Protected, Tally
+from publius.mechanisms.mechanism import Mechanism, Outcome
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Bound, Guarantee, exact_epsilon, total_exponent, upward
 from publius.settings import ENGLISH, LONGEST, Between, UnknownPolicy
@@ -151,7 +151,7 @@ class Lifted(Mechanism):
         read = words_of(text, self.vocabulary, self.encoding)
         return read.seen, read.seen - read.unknown
 
-    def protect(self, texts: Sequence[str], rows: Sequence[int], key: RunKey) -> Protected:
+    def protect(self, texts: Sequence[str], rows: Sequence[int], key: RunKey) -> list[Outcome]:
         """See `Mechanism.protect`; a document without any word is released as N public words."""
         if self.ordered:
             read = [words_of(text, self.vocabulary, self.encoding, self.between) for text in texts]
@@ -164,11 +164,9 @@ class Lifted(Mechanism):
         for start in range(0, len(words), size):
             part = slice(start, start + size)
             drawn += self.kernel.draw(words[part], [key.rng(str(row)) for row in rows[part]])
-        tally = Tally(*(sum(getattr(one, name) for one in read) for name in ("seen", "unknown", "padding")))
         if drawn and not self.ordered and self.encoding.unknown != "keep":
-            return Protected([Outcome(None, bag) for bag in bags_at(self.vocabulary, np.stack(drawn))], tally)
-        each = zip(read, drawn, ready, strict=True)
-        return Protected([self._outcome(one, out, known) for one, out, (_, known) in each], tally)
+            return [Outcome(None, bag) for bag in bags_at(self.vocabulary, np.stack(drawn))]
+        return [self._outcome(one, out, known) for one, out, (_, known) in zip(read, drawn, ready, strict=True)]
 
     def _places(self, read: Encoded, row: int, pads: RunKey) -> tuple[IndexArray, Sequence[bool] | None]:
         """The places of a document's words, filled up by bits of a key of their own; which words have one, None for all."""

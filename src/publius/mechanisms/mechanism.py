@@ -24,21 +24,6 @@ class Outcome(NamedTuple):
     words: tuple[str, ...] | None = None  # of ordered text, with what is kept between them
 
 
-class Tally(NamedTuple):
-    """Words met in a batch, for the curator: looked up, unknown to the vocabulary, filled up."""
-
-    seen: int = 0
-    unknown: int = 0
-    padding: int = 0
-
-
-class Protected(NamedTuple):
-    """The outcomes of a batch of documents, in order, and what was met on the way."""
-
-    outcomes: Sequence[Outcome]
-    tally: Tally = Tally()
-
-
 class Mechanism(ABC):
     """A randomized map from documents to public outcomes: `Lifted` or `RandomizedResponse`.
 
@@ -74,7 +59,7 @@ class Mechanism(ABC):
         """Its public inputs, each with name, kind, sha256, licence and trained."""
 
     @abstractmethod
-    def protect(self, texts: Sequence[str], rows: Sequence[int], key: RunKey) -> Protected:
+    def protect(self, texts: Sequence[str], rows: Sequence[int], key: RunKey) -> list[Outcome]:
         """Draw an outcome for each text. The noise of a text comes from ``key`` and its row's number alone."""
 
     @abstractmethod

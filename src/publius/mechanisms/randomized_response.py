@@ -17,7 +17,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError
-from publius.mechanisms.mechanism import TOTAL, Mechanism, Outcome, Protected
+from publius.mechanisms.mechanism import TOTAL, Mechanism, Outcome
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee, exact_epsilon
 from publius.privacy.shuffling import Shuffling, at_least, exactly, likely_counts
@@ -124,7 +124,7 @@ class RandomizedResponse(Mechanism):
         """The same as probabilities."""
         return np.asarray(self.weights(answer) / TOTAL)
 
-    def protect(self, texts: Sequence[str], rows: Sequence[int], key: RunKey) -> Protected:
+    def protect(self, texts: Sequence[str], rows: Sequence[int], key: RunKey) -> list[Outcome]:
         """See `Mechanism.protect`."""
         answers = np.asarray(self.classifier.answers(texts), np.int64)
         size = _BYTES + _WORD_BYTES * (self.bag or 0)
@@ -133,11 +133,11 @@ class RandomizedResponse(Mechanism):
         chosen = self.drawn(answers, numbers.astype(np.int64))
         if self.bag is None:
             names = [Outcome(label) for label in self.labels]
-            return Protected([names[place] for place in chosen.tolist()])
-        return Protected([
+            return [names[place] for place in chosen.tolist()]
+        return [
             Outcome(self.labels[place], self._words(place, each[_BYTES:]))
             for place, each in zip(chosen.tolist(), bits, strict=True)
-        ])  # fmt: skip
+        ]
 
     def drawn(self, answers: IndexArray, numbers: IndexArray) -> IndexArray:
         """The label of each answer for a uniform whole number below 2^62: below M floors any label, else its own."""

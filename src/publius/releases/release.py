@@ -32,7 +32,7 @@ def release(text: str, mechanism: Mechanism, *, experiment: bool = False) -> Out
     """
     if not experiment:
         check_release(mechanism)
-    return mechanism.protect([text], [0], RunKey.fresh()).outcomes[0]
+    return mechanism.protect([text], [0], RunKey.fresh())[0]
 
 
 @final

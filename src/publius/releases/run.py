@@ -90,7 +90,7 @@ class Work:
         encode = msgspec.json.encode
         plain: dict[str | None, bytes] = {}  # rows that are a label alone
         lines = []
-        for document, outcome in zip(documents, drawn.outcomes, strict=True):
+        for document, outcome in zip(documents, drawn, strict=True):
             row = plain.get(outcome.label) if outcome.bag is None else None
             if row is None:
                 kept = {name: document.fields.get(name) for name in self.keep}
@@ -98,7 +98,7 @@ class Work:
                 if outcome.label is not None and outcome.bag is None and not self.keep:
                     plain[outcome.label] = row
             lines.append(encode(document.id) + row if self.ids else row)
-        write_piece(path, lines, Counter(each.label for each in drawn.outcomes if each.label is not None))
+        write_piece(path, lines, Counter(each.label for each in drawn if each.label is not None))
         return len(batch)
 
 

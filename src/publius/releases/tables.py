@@ -83,7 +83,7 @@ def protect_table(
         documents = [each for each in documents if author_key(each.author) is not None]
     count, key = len(documents), RunKey.fresh()
     drawn = mechanism.protect([each.text for each in documents], [each.row for each in documents], key)
-    rows = [row_of(outcome) for outcome in drawn.outcomes]
+    rows = [row_of(outcome) for outcome in drawn]
     place = list(range(count)) if ids else RunKey(key.derive("order")).rng("").permutation(count).tolist()
     taken = [documents[each].row for each in place]
     columns: dict[str, Any] = {

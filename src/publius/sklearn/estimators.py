@@ -51,7 +51,7 @@ class _Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sci
 
     def _protected(self, texts: Sequence[str]) -> Any:
         """Fresh noise for each text: CSR of shape (documents, columns)."""
-        outcomes = self.mechanism_.protect(texts, range(len(texts)), RunKey.fresh()).outcomes if len(texts) else ()
+        outcomes = self.mechanism_.protect(texts, range(len(texts)), RunKey.fresh()) if len(texts) else ()
         return CountVectorizer(analyzer=_words, vocabulary=self.released_, dtype=np.int64).transform(outcomes)
 
     def __sklearn_clone__(self) -> Self:

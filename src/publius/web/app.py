@@ -181,7 +181,7 @@ def make_app(folder: Path, *, port: int, token: str) -> ASGIApp:
 
 def _drawn(mechanism: Mechanism, texts: list[str]) -> Sequence[Outcome]:
     check_release(mechanism)
-    return mechanism.protect(texts, range(len(texts)), RunKey.fresh()).outcomes if texts else []
+    return mechanism.protect(texts, range(len(texts)), RunKey.fresh()) if texts else []
 
 
 async def _few() -> None:
