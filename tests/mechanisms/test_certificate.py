@@ -10,7 +10,7 @@ from publius.distances.metrics import CLOSE, AbstractMetric, Euclidean, Manhatta
 from publius.embeddings.catalogue import computed_place
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, PolicyError
-from publius.mechanisms import threads
+from publius.files import threads
 from publius.mechanisms.finite import certificate as exact
 from publius.mechanisms.finite import sweep
 from publius.mechanisms.finite.certificate import Line

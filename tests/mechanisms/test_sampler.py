@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from publius.distances.metrics import Euclidean
+from publius.files.threads import in_threads
 from publius.mechanisms.finite import sampler as inverse
 from publius.mechanisms.finite.certificate import Law
 from publius.mechanisms.finite.sweep import VocabularyDistances
 from publius.mechanisms.kernels.exponential import Exponential
-from publius.mechanisms.threads import in_threads
 from publius.noise.randomness import seeded_rng
 from publius.noise.tails import deep_uniform
 from vocabularies import vocabulary

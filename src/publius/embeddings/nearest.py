@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 import platform
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
 from functools import cache, cached_property
@@ -27,12 +26,12 @@ from pathlib import Path
 from typing import final
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
 from publius.embeddings.cuda_products import THREADS, OnDevice
 from publius.embeddings.shortlist import Shortlist
 from publius.errors import DataError, PubliusError
+from publius.files.threads import in_threads
 
 _FirstStage = Shortlist | OnDevice | None
 """What finds a few words a point before they are decided; None for all words with sgemm."""
@@ -101,13 +100,7 @@ class NearestWords:
         _ = self._largest_norm
         starts = range(0, len(points), _ROWS if first is None else first.block)
         threads = max(1, min(THREADS if isinstance(first, OnDevice) else threads, len(starts)))
-        with _BLAS.limit(limits=1, user_api="blas"):
-            if threads == 1:  # starting a thread can hang where memory is exhausted
-                self._search(points, result, starts, first)
-                return result
-            with ThreadPoolExecutor(threads) as pool:
-                shares = (starts[share::threads] for share in range(threads))
-                [*pool.map(lambda share: self._search(points, result, share, first), shares)]
+        [*in_threads(lambda at: self._search(points, result, starts[at::threads], first), range(threads), threads)]
         return result
 
     def _search(self, points: Float64Array, result: IndexArray, starts: range, first: _FirstStage) -> None:
@@ -294,6 +287,3 @@ def _distinct_rows(vectors: FloatArray) -> IndexArray:
     again = np.setdiff1d(np.arange(len(vectors)), first, assume_unique=True)
     equal = again[(vectors[again] == vectors[first[inverse[again]]]).all(axis=1)]
     return np.delete(np.arange(len(vectors)), equal)
-
-
-_BLAS = ThreadpoolController()

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
+from publius.files.threads import in_threads, one_blas_thread
 from publius.mechanisms.finite.certificate import Law
 from publius.mechanisms.finite.sweep import UNIT
-from publius.mechanisms.threads import in_threads, one_blas_thread
 
 # Relative error of a cell's realized probability, and what the uniforms cannot resolve.
 RELATIVE_ERROR = 2.0**-40

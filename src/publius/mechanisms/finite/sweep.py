@@ -17,7 +17,7 @@ from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import CLOSE, AbstractMetric, Euclidean, Manhattan, by_product, widened
 from publius.errors import PolicyError
 from publius.files.progress import advance
-from publius.mechanisms.threads import in_threads
+from publius.files.threads import in_threads
 
 UNIT = 2.0**-53
 # For a few dimensions differences cost no more than a product, and there cancellation is common.

@@ -15,12 +15,12 @@ import numpy as np
 from publius.arrays import Float64Array, FloatArray
 from publius.embeddings.catalogue import computed
 from publius.errors import DataError, UsageError
+from publius.files.threads import one_blas_thread
 from publius.mechanisms.finite import sweep
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import Constant, Law
 from publius.mechanisms.finite.word_weights import DistinctRows, Shape, uniform
 from publius.mechanisms.kernels.laplace import NoisyWords
-from publius.mechanisms.threads import one_blas_thread
 from publius.noise.laplace import AbstractNoise, EuclideanLaplace, noise_for
 from publius.option import Settings, option
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.errors import DataError
+from publius.files.threads import in_threads
 from publius.mechanisms.kernels.laplace import NoisyWords
-from publius.mechanisms.threads import in_threads
 from publius.noise.laplace import AbstractNoise
 from publius.noise.randomness import Generator
 from publius.option import Settings, option

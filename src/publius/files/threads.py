@@ -7,12 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
+import numpy  # noqa: F401  # whose BLAS the controller looks for
 from threadpoolctl import ThreadpoolController
 
 from publius.files.pool import processors
 
-_Result = TypeVar("_Result")
 _BLAS = ThreadpoolController()
+_Result = TypeVar("_Result")
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
