@@ -20,9 +20,8 @@ from msgspec.structs import replace
 
 from publius.arrays import Float64Array
 from publius.audit.case import ALPHA, EVENTS, OTHER, Case, Finding, counted, forks_repeat, lower_bound, repeats
-from publius.audit.claim import SAID, Claim, Input
+from publius.audit.claim import SAID, Claim, Input, Pair, pairs, unknown_inputs
 from publius.audit.outputs import Look, Output, holds, looks, seen
-from publius.audit.pairs import Pair, pairs, unknown_inputs
 from publius.audit.target import Target
 from publius.errors import DataError
 from publius.noise.randomness import Generator, seeded_rng

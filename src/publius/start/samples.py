@@ -60,10 +60,9 @@ def _passages(text: str) -> Iterator[str]:
 
 
 DISTRICTS: Final = ("north", "south", "east", "west")
-PEOPLE: Final = 2_000
 
 
-def made_answers(people: int = PEOPLE) -> list[dict[str, str]]:
+def made_answers(people: int = 2_000) -> list[dict[str, str]]:
     """One to three answers an author to "What should the town mend first?", made up from parts, always the same."""
     rng = seeded_rng(1788)
     rows: list[dict[str, str]] = []

@@ -42,6 +42,7 @@ def look(answers: Answers, reading: Reading = Reading()) -> tuple[tuple[str, ...
 
 def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()) -> dict[str, str | None]:
     """Take all steps for complete ``answers`` into the new folder ``output``: where release, pages and evaluation lie."""
+    from publius.documents.corpus import open_corpus
     from publius.files.writing import new_folder
     from publius.releases.sign import check_typed, sign
 
@@ -52,7 +53,8 @@ def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()
     reading = replace(reading, text_field=answers.text_field)
     with new_folder(output, owner_only=True) as work:  # all of it or nothing
         answers.save(work)
-        corpus = _corpus(answers, reading)
+        fields = [field.partition("=")[0].strip() for field in _groups(answers)]
+        corpus = open_corpus(answers.file, reading, author_field=answers.author_field, fields=fields)
         evaluated = answers.release == "words" and answers.public is not None
         if answers.release == "summary":
             _summary(answers, corpus, work / RELEASE, said)
@@ -69,13 +71,6 @@ def run(answers: Answers, output: Path, said: Said, reading: Reading = Reading()
         "release": str(output / RELEASE), "page": str(output / PAGE), "recipients": str(output / RECIPIENTS),
         "evaluation": str(output / EVALUATION) if evaluated else None,
     }  # fmt: skip
-
-
-def _corpus(answers: Answers, reading: Reading) -> Corpus:
-    from publius.documents.corpus import open_corpus
-
-    fields = [field.partition("=")[0].strip() for field in _groups(answers)]
-    return open_corpus(answers.file, reading, author_field=answers.author_field, fields=fields)
 
 
 def _groups(answers: Answers) -> list[str]:

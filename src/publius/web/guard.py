@@ -11,6 +11,7 @@ import hmac
 from typing import Final, final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -67,7 +68,7 @@ class Guard:
         try:
             if (refusal := self._refusal(scope)) is not None:
                 await answer(*refusal)
-            elif (body := await _body(receive)) is None:
+            elif (body := await _body(Request(scope, receive))) is None:
                 await answer(413, 2, f"a request has at most {LARGEST_BODY >> 20} MiB")
             else:
                 await self._app(scope, _again(body, receive), guarded)
@@ -89,13 +90,11 @@ class Guard:
         return None
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def _body(request: Request) -> bytes | None:
     """The whole body; None where it is larger than is taken."""
-    body, more = b"", True
-    while more:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
+    body = b""
+    async for part in request.stream():
+        body += part
         if len(body) > LARGEST_BODY:
             return None
     return body
