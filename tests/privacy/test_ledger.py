@@ -84,6 +84,14 @@ def test_labels_and_summaries_of_an_author_share_one_account(ledger):
         ledger.spend({"ann": 4})  # a summary
 
 
+def test_it_is_checked_at_one_moment(ledger, path, monkeypatch):
+    """Between two looks somebody else may have spent."""
+    ledger.spend({"Ann": 1})
+    moments, opened = [], module._opened
+    monkeypatch.setattr(module, "_opened", lambda path: moments.append(path) or opened(path))
+    assert (ledger.check(), moments) == (1, [path])
+
+
 def test_an_amount_beyond_all_floats_is_refused_as_any_other(ledger):
     with pytest.raises(BudgetError, match="would cost inf"):
         ledger.spend({"Ann": 10**400})

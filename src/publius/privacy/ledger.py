@@ -124,11 +124,8 @@ class Ledger:
         with self._open() as connection, _transaction(connection):
             sums = self._sums(connection, totals)
             connection.executemany("INSERT OR REPLACE INTO accounts VALUES (?, ?, ?)", sums)
-            facts = (
-                datetime.now(UTC).isoformat(timespec="seconds"),
-                len(totals),
-                _text(sum(totals.values(), Fraction(0))),
-            )
+            moment, total = datetime.now(UTC).isoformat(timespec="seconds"), sum(totals.values(), Fraction(0))
+            facts = moment, len(totals), _text(total)
             connection.execute("INSERT INTO debits (time, authors, total) VALUES (?, ?, ?)", facts)
 
     def admit(self, charges: Mapping[str, Amount]) -> None:
@@ -144,7 +141,10 @@ class Ledger:
     def accounts(self) -> list[Account]:
         """Every account, by name."""
         with self._open() as connection:
-            rows = connection.execute("SELECT author, spent, releases FROM accounts ORDER BY author").fetchall()
+            return self._all(connection)
+
+    def _all(self, connection: sqlite3.Connection) -> list[Account]:
+        rows = connection.execute("SELECT author, spent, releases FROM accounts ORDER BY author").fetchall()
         return [self._account(*row) for row in rows]
 
     def _account(self, name: str, spent: object, releases: int) -> Account:
@@ -157,7 +157,7 @@ class Ledger:
             if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
                 raise _damaged(self.path, "SQLite's integrity check fails")
             debits = connection.execute("SELECT authors, total FROM debits").fetchall()
-        accounts = self.accounts()
+            accounts = self._all(connection)
         if any(account.remaining < 0 for account in accounts):
             raise _damaged(self.path, "an account is over its budget")
         debited = sum((_amount_of(total, self.path) for _, total in debits), Fraction(0))
