@@ -151,10 +151,7 @@ def computed_place(facts: Mapping[str, Any]) -> Path:
 def computed(
     facts: Mapping[str, Any], kind: type[_Kept], check: Callable[[_Kept], bool], make: Callable[[], _Kept]
 ) -> _Kept:
-    """What is kept for ``facts`` if it is of the ``kind`` and passes ``check``, else what is made, and then kept if it can.
-
-    Whatever is too large or has another form is as good as absent.
-    """
+    """What is kept for ``facts`` if it is of the ``kind`` and passes ``check``, else what is made, and then kept if it can."""
     path = computed_place(facts)
     with suppress(PubliusError, OSError, ValueError, RecursionError):
         if path.is_file():

@@ -33,10 +33,7 @@ _DISTINCT: Final = (257, 4099)  # points and words of the check, which come agai
 
 @final
 class OnDevice:
-    """Vectors on the device, shape (V, n), in float32 with the column -|w|^2/2; ``scale`` brings them to at most 1.
-
-    Raises `PubliusError` for too little memory and for products that are wrong, and what CuPy raises without a device.
-    """
+    """Vectors on the device, in float32 with the column -|w|^2/2; ``scale`` brings them to at most 1."""
 
     kernel = "cupy-sgemm"
 

@@ -105,14 +105,20 @@ class NearestWords:
 
     def _search(self, points: Float64Array, result: IndexArray, starts: range, first: _FirstStage) -> None:
         """One thread's share of the blocks; the scores' memory is taken once and used again."""
-        few, memory = (None, self._memory()) if first is None else (first.of_a_thread(), None)
+        few, memory = None if first is None else first.of_a_thread(), None
         for start in starts:
             block = slice(start, start + (_ROWS if first is None else first.block))
             some = points[block]
-            if few is not None:
-                result[block] = self._nearest_of_few(some, *few(*self._scaled_points(some)))
-            elif memory is not None:
-                result[block] = self._nearest_in_block(some, memory)
+            winner, candidates = (np.full(len(some), -1), {}) if few is None else few(*self._scaled_points(some))
+            for row, words in candidates.items():
+                winner[row] = self._decide_one(some[row], words)
+            left = np.flatnonzero(winner < 0)
+            for at in range(0, len(left), _ROWS):
+                if memory is None:
+                    memory = np.empty(_ROWS * (max(map(len, self._panels)) + _GROUPS), np.float32)
+                rows = left[at : at + _ROWS]
+                winner[rows] = self._nearest_in_block(some[rows], memory)
+            result[block] = winner
 
     # Stage 0: 8 bits, or a device --------------------------------------------------------------------------
 
@@ -135,24 +141,7 @@ class NearestWords:
                 return Shortlist(self._vectors, self._scale, self._squares / 2)
         return None
 
-    def _nearest_of_few(
-        self, points: Float64Array, winner: IndexArray, candidates: dict[int, IndexArray]
-    ) -> IndexArray:
-        """The later stages for the words that were left; all stages for all words where there are none."""
-        for row, words in candidates.items():
-            winner[row] = self._decide_one(points[row], words)
-        if len(left := np.flatnonzero(winner < 0)):
-            memory = self._memory()
-            for start in range(0, len(left), _ROWS):
-                some = left[start : start + _ROWS]
-                winner[some] = self._nearest_in_block(points[some], memory)
-        return winner
-
     # Stage 1: float32 -------------------------------------------------------------------------------------
-
-    def _memory(self) -> Float32Array:
-        width = max(len(panel) for panel in self._panels)
-        return np.empty(_ROWS * (width + _GROUPS), np.float32)
 
     @cached_property
     def _panels(self) -> list[Float32Array]:

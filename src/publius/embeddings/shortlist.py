@@ -38,11 +38,7 @@ _Found = NDArray[np.void]
 
 @final
 class Shortlist:
-    """Words in 8 bits, in panels by length, and in float32.
-
-    Of ``vectors``, shape (V, n), that ``scale`` brings to at most 1, and |w|^2/2 of each when it has; `PubliusError` where
-    the products are wrong or their library is missing.
-    """
+    """Words in 8 bits, in panels by length: ``vectors`` that ``scale`` brings to at most 1, and then |w|^2/2 of each."""
 
     kernel = "onnxruntime-int8"
     block = POINTS
@@ -103,14 +99,12 @@ class Shortlist:
         ``bounds`` the error of their float32 scores. `PubliusError` for a product that is outside its bound.
         """
         winners = np.full(len(points), -1, np.int64)
-        here = np.flatnonzero(rows[:, -1] == 1)  # the norms of words count once with all points of a block
-        if not len(here):
-            return winners, {}
-        found = self._found(points[here], memory)
-        owner, words = here[found["owner"]], self._order[found["place"]]
         candidates: dict[int, IndexArray] = {}
-        if not len(owner):
+        here = np.flatnonzero(rows[:, -1] == 1)  # the norms of words count once with all points of a block
+        found = self._found(points[here], memory) if len(here) else np.empty(0, _FOUND)
+        if not len(found):
             return winners, candidates
+        owner, words = here[found["owner"]], self._order[found["place"]]
         scores = np.einsum("ij,ij->i", self._singles[words], (rows[:, :-1] * self._scale)[owner])
         scores = scores - self._norms[words].astype(np.float32)
         if not (np.abs(scores - found["score"]) <= found["error"] + bounds[owner]).all():

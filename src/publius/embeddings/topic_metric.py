@@ -36,9 +36,8 @@ def fit_metric(
 ) -> Embeddings:
     """Word vectors of log-odds of the topics: k distinct ``labels`` of public ``texts`` give k - 1 dimensions.
 
-    The most informative words stay, of those that may leave (`publius.text.list_rule.may_leave`, which ``authors``,
-    ``extra`` and ``languages`` are for). ``trained_on``: digests of the files of these texts, which are then never released
-    with it. `DataError` for fewer than two topics, or two words that may leave.
+    The most informative words stay, of those that may leave (`publius.text.list_rule.may_leave`). ``trained_on``: digests
+    of the files of these texts, which are then never released with it.
     """
     if len(texts) != len(labels):
         raise DataError(f"{len(texts)} public texts and {len(labels)} labels: give one label for each text")

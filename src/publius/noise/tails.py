@@ -116,11 +116,8 @@ def upper_quantile(shape: int, probability: float) -> float:
 
 @cache
 def lower_quantile(shape: int, probability: float) -> float:
-    """The value that Gamma(shape, 1) stays below with a ``probability`` of at most 1e-3, as `upper_quantile`.
-
-    It starts where x^n / n!, which is more than the tail, is the probability, and goes up.
-    """
-    wanted = math.log(probability)
+    """The value that Gamma(shape, 1) stays below with a ``probability`` of at most 1e-3, as `upper_quantile`."""
+    wanted = math.log(probability)  # from where x^n / n!, which is more than the tail, is that, it goes up
     return _quantile(shape, wanted, math.exp((wanted + math.lgamma(shape + 1)) / shape), _lower_sum, 1)
 
 
