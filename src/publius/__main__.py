@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the command line and end the process."""
     gc.set_threshold(200_000)  # to look again and again through what a start makes, and keeps, takes a twentieth of it
-    from publius.files.child import forget_foreign_folders
+    from publius.files.processes import forget_foreign_folders
 
     forget_foreign_folders()  # before any library is imported
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # part of a vector's value; workers divide the work

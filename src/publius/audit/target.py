@@ -27,7 +27,7 @@ from typing import IO, Any, Final, cast, final
 from publius.audit.claim import Input, content, input_from
 from publius.audit.outputs import REFUSED, Output, plain
 from publius.errors import DataError, UsageError
-from publius.files import child
+from publius.files.processes import command, environment
 from publius.files.reading import read_bytes_limited
 from publius.files.user_code import PYTHON
 from publius.noise.randomness import Generator, seeded_rng
@@ -102,7 +102,7 @@ class Target(AbstractContextManager["Target"]):
     def _started(self) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(  # noqa: S603  # the user named it
-                self._arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=child.environment(),
+                self._arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(),
                 start_new_session=True,
             )  # fmt: skip
         except OSError as error:
@@ -205,7 +205,7 @@ def target_named(name: str, unit: str) -> Target:
         return Target(name, unit, arguments)
     if not name.startswith(PYTHON):
         raise UsageError('a target is named python:MODULE:CALLABLE, "command: ARGUMENTS" or recorded:FILE')
-    found = Target(name, unit, child.command("publius.audit.answering", name))
+    found = Target(name, unit, command("publius.audit.answering", name))
     try:
         found.ask()
     except DataError as error:

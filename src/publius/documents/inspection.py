@@ -21,7 +21,7 @@ from publius.documents.plain import Separated
 from publius.documents.sources import Source
 from publius.documents.tables import ChoiceError
 from publius.errors import MissingExtraError, extra, how_many
-from publius.files.pool import mapped
+from publius.files.processes import mapped
 from publius.files.progress import stage
 from publius.settings import Reading
 from publius.text.normal_form import CP1252, Tally, author_key, said

@@ -17,7 +17,7 @@ import msgspec
 
 from publius.documents.tables import UNREADABLE, ChoiceError, Table, has_column
 from publius.errors import DataError, MissingExtraError
-from publius.files.child import command, environment
+from publius.files.processes import command, environment
 from publius.settings import Reading
 
 SECONDS: Final = 60.0  # that a file may take, and again for each 16 MiB that it has

@@ -21,7 +21,7 @@ from publius.evaluation.attackers.transport import Transport
 from publius.evaluation.corpus import Dataset
 from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
 from publius.evaluation.run import Words, changed_share, named_shares
-from publius.files.pool import mapped
+from publius.files.processes import mapped
 from publius.files.progress import counted, stage
 from publius.noise.randomness import RunKey
 

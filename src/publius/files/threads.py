@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy  # noqa: F401  # whose BLAS the controller looks for
 from threadpoolctl import ThreadpoolController
 
-from publius.files.pool import processors
+from publius.files.processes import processors
 
 _BLAS = ThreadpoolController()
 _Result = TypeVar("_Result")

@@ -20,7 +20,7 @@ from traceback import walk_tb
 from typing import Any, Final, TypeVar
 
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
-from publius.files.child import here, searched
+from publius.files.processes import here, searched
 
 T = TypeVar("T")
 

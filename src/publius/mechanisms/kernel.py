@@ -12,7 +12,7 @@ from publius.arrays import Float64Array, IndexArray
 from publius.distances.metrics import METRICS, AbstractMetric, Distances, ground_metric, is_own
 from publius.embeddings.embeddings import Embeddings, word_indices
 from publius.errors import PolicyError, UsageError
-from publius.files.pool import processors
+from publius.files.processes import processors
 from publius.files.user_code import keep_unheard, unheard
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator, system_rng

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from publius.errors import PubliusError, how_many
-from publius.files.pool import processors
+from publius.files.processes import processors
 
 if TYPE_CHECKING:
     from publius.documents.corpus import Batch, Corpus

@@ -20,7 +20,7 @@ import msgspec
 
 from publius import __version__
 from publius.errors import AnyPath, PolicyError, UsageError
-from publius.files.pool import mapped
+from publius.files.processes import mapped
 from publius.files.progress import advance, stage
 from publius.mechanisms.mechanism import check_release
 from publius.noise.randomness import RunKey

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import publius.errors
 from publius.errors import PubliusError, StorageError, UsageError, extra, place_of
-from publius.files.child import safe_start, searched
+from publius.files.processes import safe_start, searched
 from publius.files.progress import stage
 from publius.files.writing import write_file
 
@@ -33,7 +33,7 @@ def mapped(
     work: Callable[[Any, Any], Any], state: Any, batches: Iterable[tuple[Batch, *tuple[Any, ...]]], *, folder: Path,
     master: str | None, workers: int | None,
 ) -> Iterator[Any]:  # fmt: skip
-    """``work(state, given)`` of each batch and what stands beside it, in order, as `publius.files.pool.mapped` does.
+    """``work(state, given)`` of each batch and what stands beside it, in order, as `publius.files.processes.mapped` does.
 
     All machines of Spark see ``folder``; none of them need see the documents' files.
     """

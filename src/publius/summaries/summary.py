@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 from publius.arrays import IndexArray
 from publius.documents.document import Plan
 from publius.errors import PolicyError, UsageError
-from publius.files.pool import mapped
+from publius.files.processes import mapped
 from publius.files.progress import stage
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import Generator, RunKey

@@ -1,7 +1,7 @@
-"""Batches through processes of this machine: in order, few under way at once, each worker on one thread.
+"""Processes of our own, which import nothing from the working folder, and batches through copies of this one.
 
-On Linux workers are copies of this process, so that what they work with is not sent. Several of them on several
-threads each would take longer than one, so BLAS is on one thread before the copies are made.
+Python looks into the working folder before its own modules: whoever can leave a file beside the documents could run
+code with the curator's rights. What the user names as ``python:MODULE:NAME`` is imported all the same, last.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from publius.errors import PubliusError, StorageError, UsageError, place_of
-from publius.files.child import safe_start
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -31,6 +31,57 @@ _FREED: Final = 24 * 2**20
 """Bytes: glibc, which has given so many back, keeps the memory of smaller arrays for the next ones, in copies too."""
 _share = 0  # in a worker: the processors that its share is; 0 where nobody shares
 _held: list[Any] = []  # in a worker: the work and what it works with
+_ROOT: Final = str(Path(__file__).parents[2])
+_START: Final = (
+    "import runpy, sys; root, name = sys.argv[1:3]; del sys.argv[1:3]; sys.path += [root] * (root not in sys.path); "
+    "runpy.run_module(name, run_name='__main__', alter_sys=True)"
+)
+SAFE: Final = "PYTHONSAFEPATH"
+
+
+def command(module: str, *arguments: str) -> list[str]:
+    """The command that starts a module of ours in a process of its own, to be given `environment`."""
+    return [sys.executable, "-P", "-X", "utf8", "-c", _START, _ROOT, module, *arguments]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Our environment for a process that looks into no working folder, and ``more``."""
+    return {**os.environ, SAFE: "1", **more}
+
+
+@contextlib.contextmanager
+def safe_start() -> Iterator[None]:
+    """Inside, processes that a library starts look into no working folder either."""
+    before = {SAFE: os.environ[SAFE]} if SAFE in os.environ else {}
+    os.environ[SAFE] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[SAFE]
+        os.environ.update(before)
+
+
+def searched() -> list[str]:
+    """The folders that the user lets Python search, in ``PYTHONPATH``; an empty entry is the working folder."""
+    found = os.environ.get("PYTHONPATH")
+    return [os.path.abspath(each or here()) for each in found.split(os.pathsep)] if found else []
+
+
+def forget_foreign_folders() -> None:
+    """Let this process, which is a command, import from our own installation only, and its workers too."""
+    from sysconfig import get_paths
+
+    installed = {os.path.abspath(path) for path in get_paths().values()} | {_ROOT}
+    foreign = {*searched(), here()} - installed
+    sys.path[:] = [each for each in sys.path if os.path.abspath(each or here()) not in foreign]
+
+
+def here() -> str:
+    """The working folder."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # it was removed
+        return os.sep
 
 
 def mapped(
@@ -52,7 +103,7 @@ def mapped(
     waiting = iter(batches)
     first = [*itertools.islice(waiting, 2)]
     bytes(_FREED)  # never touched
-    with threadpool_limits(1):
+    with threadpool_limits(1):  # before the copies: several of them on several threads each take longer than one
         if count == 1 or len(first) < 2:
             for batch in itertools.chain(first, waiting):
                 before, _share = _share, 1

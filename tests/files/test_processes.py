@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from publius.errors import DataError, PubliusError, StorageError, UsageError
-from publius.files.pool import mapped
+from publius.files.processes import mapped
 
 
 def squared(state, batch):
@@ -71,7 +71,7 @@ def test_workers_have_one_thread():
 
 
 def test_errors_tell_type_and_place_and_never_a_word():
-    with pytest.raises(PubliusError, match=r"ValueError at test_pool.py:\d+") as found:
+    with pytest.raises(PubliusError, match=r"ValueError at test_processes.py:\d+") as found:
         [*mapped(failing, 3, range(10), workers=2)]
     assert "word" not in str(found.value)
     with pytest.raises(DataError, match="row 7"):
