@@ -10,15 +10,17 @@ from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
 from publius.evaluation.report import strongest
 from publius.evaluation.verdict import judged, level_of, needed, overall, too_few
 from publius.noise.randomness import seeded_rng
-from publius.statistics import Interval
+from publius.statistics import Interval, author_mean
 
 SETTING = Setting("laplace", 10.0)
 
 
 def made(values, *, setting=SETTING, attacker="letters", task="author", baseline=0.0, judged=True):
-    return attempt(
-        attacker, ["texts"], task, setting, [f"a{n}" for n in range(len(values))], values,
-        without=[baseline] * len(values), clear=None, judged=judged,
+    names, found = [f"a{n}" for n in range(len(values))], np.array(values) - baseline
+    one = attempt(attacker, ["texts"], task, setting, names, values, clear=None, judged=judged)
+    return msgspec.structs.replace(
+        one, advantage=author_mean(found, names, 0.05, (-1.0, 1.0)),
+        by_author=msgspec.structs.replace(one.by_author, advantage=tuple(found.tolist())),
     )  # fmt: skip
 
 
@@ -148,8 +150,7 @@ def test_verdicts_can_be_computed_again_from_results():
     rng = seeded_rng(2)
     values = rng.random(60)
     first = attempt(
-        "letters", ["texts"], "author", SETTING, [f"a{n // 3}" for n in range(60)], values, without=np.full(60, 0.1),
-        clear=None,
+        "letters", ["texts"], "author", SETTING, [f"a{n // 3}" for n in range(60)], values, clear=None,
     )  # fmt: skip
     again = msgspec.json.decode(msgspec.json.encode(first), type=Attempt)
     assert again == first

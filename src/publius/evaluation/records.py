@@ -102,18 +102,18 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 def attempt(
     attacker: str, told: Sequence[str], task: Task, setting: Setting, authors: Sequence[str], values: ArrayLike, *,
     clear: ArrayLike | None, labels: Sequence[str] | None = None, groups: IndexArray | None = None,
-    without: ArrayLike | None = None, ceiling: float = 1.0, exact: bool = False, judged: bool = True, draws: int = 1,
+    ceiling: float = 1.0, exact: bool = False, judged: bool = True, draws: int = 1,
 ) -> Attempt:  # fmt: skip
     """The record of ``values``, how often each text's label was named, and ``clear``, the same unprotected.
 
     ``labels`` are the ``authors`` where nothing else is named; they are named among those of a text's group, of all where
-    there are no ``groups``. ``without`` is how often they are named without the row, by the best rule unless it is given.
+    there are no ``groups``.
     """
     named = authors if labels is None else labels
     alike = np.zeros(len(named), np.int64) if groups is None else groups
     names, places = np.unique(np.asarray(authors, dtype=str), return_inverse=True)
     found = np.asarray(values, np.float64)
-    known = np.asarray(baseline(named, alike) if without is None else without, np.float64)
+    known = baseline(named, alike)
     sizes = np.bincount(places)
 
     def means(numbers: Any) -> tuple[float, ...]:

@@ -66,17 +66,27 @@ def focus(results: Results) -> Setting:
     return next((each.setting for each in results.attackers if each.setting != CLEAR), CLEAR)
 
 
+def ranked(attempts: Sequence[Attempt], setting: Setting) -> list[Attempt]:
+    """Each attacker once, where it named most, which more to know need not be: who is judged first, the topic last."""
+    found: dict[tuple[str, str], Attempt] = {}
+    for each in attempts:
+        if each.setting == setting:
+            key = (each.attacker, each.task)
+            found[key] = max(each, found.get(key, each), key=lambda one: one.identified.value)
+    authors = [each for each in found.values() if each.task == "author"]
+    authors.sort(key=lambda each: (not each.judged, -each.identified.value))
+    return authors + [each for each in found.values() if each.task == "topic"]
+
+
 def strongest(attempts: Sequence[Attempt], setting: Setting) -> Attempt | None:
     """The attacker with the largest share, of those that are judged, on authors in one setting."""
-    own = at_best([each for each in attempts if each.setting == setting and each.task == "author"])
-    judged = [each for each in own if each.judged] or own
-    return max(judged, key=lambda each: each.identified.value, default=None)
+    return next((each for each in ranked(attempts, setting) if each.task == "author"), None)
 
 
 def table_rows(results: Results) -> tuple[list[str], list[list[str]]]:
     """The one table of the terminal: attackers of the setting in focus, what they know, and their figures."""
     rows = []
-    for each in main_attempts(results):
+    for each in ranked(results.attackers, focus(results)):
         clear = "" if each.clear is None or each.setting == CLEAR else percent(each.clear.value)
         name = f"{each.attacker}, topic" if each.task == "topic" else each.attacker
         rows.append(
@@ -84,23 +94,6 @@ def table_rows(results: Results) -> tuple[list[str], list[list[str]]]:
              f"{100 * each.advantage.value:+.1f}", f"{each.candidates:.0f}"]
         )  # fmt: skip
     return ["attacker", "knows", "identified (95 % CI)", "clear", "baseline", "advantage", "of"], rows
-
-
-def main_attempts(results: Results) -> list[Attempt]:
-    """Of the setting in focus each attacker once, at its best; the topic last."""
-    found = at_best([each for each in results.attackers if each.setting == focus(results)])
-    authors = [each for each in found if each.task == "author"]
-    authors.sort(key=lambda each: (not each.judged, -each.identified.value))
-    return authors + [each for each in found if each.task == "topic"]
-
-
-def at_best(attempts: Sequence[Attempt]) -> list[Attempt]:
-    """Of one setting, each attacker and task once: where it named most, which more to know need not be."""
-    found: dict[tuple[str, str], Attempt] = {}
-    for each in attempts:
-        key = (each.attacker, each.task)
-        found[key] = max(each, found.get(key, each), key=lambda one: one.identified.value)
-    return list(found.values())
 
 
 def curve(results: Results) -> list[dict[str, Any]]:
@@ -120,7 +113,7 @@ def curve(results: Results) -> list[dict[str, Any]]:
 
 def page_facts(results: Results) -> dict[str, Any]:
     """The facts of the report's page."""
-    main, as_is = main_attempts(results), results.as_is
+    main, as_is = ranked(results.attackers, focus(results)), results.as_is
     tones = [("a", "as they are" if as_is else "protected"), ("b", "clear"), ("c", "baseline")]
     return {
         "results": results,

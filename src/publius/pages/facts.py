@@ -26,8 +26,8 @@ from publius.privacy.promise import (
 
 CANDIDATES: Final = (2, 100, 1000)
 """How many texts an attacker holds, of which one is behind a row, in the picture of what epsilon means."""
-_BARS: Final = 9
-"""Labels whose accuracy is drawn; of more of them the best and the worst."""
+_BEST, _WORST = 4, 5
+"""Labels whose accuracy is drawn, of more than these together."""
 _REPLACED: Final = 0.05
 """Share of words left unchanged below which nearly all are said to be replaced."""
 _WORDS: Final = 4
@@ -47,7 +47,10 @@ def facts_of(manifest: Any, row: Mapping[str, Any] | None, table: Sequence[Mappi
         "command": command_of(manifest), "twice": _twice(manifest) if manifest.private else None,
         "kept": getattr(manifest, "kept", ()), "ids": getattr(manifest, "ids", False),
     }  # fmt: skip
-    return found | {"labels": _of_labels, "words": _of_words, "summary": _of_summary}[kind](manifest)
+    if kind == "summary":
+        meter = [{"label": "One of 2 texts", "guess": 0.5, "most": posterior_at_most(manifest.epsilon, 2)}]
+        return found | {"counts": [], "of": "subjects", "shares": shares_of(manifest), "meter": meter}
+    return found | (_of_labels if kind == "labels" else _of_words)(manifest)
 
 
 def _twice(manifest: Any) -> str | None:
@@ -73,8 +76,7 @@ def _of_labels(manifest: Any) -> dict[str, Any]:
     taken = (1 - stays) / (answers - 1) if answers > 1 else 0.0
     accuracy = manifest.classifier.accuracy
     shares = sorted(accuracy.by_label.items(), key=lambda each: -each[1]) if accuracy else []
-    half = _BARS // 2
-    drawn = shares if len(shares) <= _BARS else [*shares[:half], *shares[half - _BARS :]]
+    drawn = shares if len(shares) <= _BEST + _WORST else [*shares[:_BEST], *shares[-_WORST:]]
 
     def released(share: float) -> float:
         """How often a *released* label is right: kept and right, or drawn by the noise."""
@@ -96,7 +98,7 @@ def _of_labels(manifest: Any) -> dict[str, Any]:
         "stays": stays, "changed": 1 - stays, "taken": taken, "factor": math.exp(manifest.epsilon),
         "meter": meter, "accuracy": accuracy, "accuracy_bars": rows, "shares": shares,
         "released": released, "drawn_of": len(shares) if len(drawn) < len(shares) else 0,
-        "best": half, "worst": _BARS - half,
+        "best": _BEST, "worst": _WORST,
         "unmeasured": [name for name in manifest.labels if accuracy and accuracy.by_label and name not in accuracy.by_label],
         "declared": declared, "shuffled_unit": shuffled_unit(manifest),
     }  # fmt: skip
@@ -117,15 +119,6 @@ def _of_words(manifest: Any) -> dict[str, Any]:
         "exponents_said": "; ".join(f"{name} ({under}): {rounded_up(value)}" for name, under, value in stated),
         "unchanged": manifest.unchanged,
         "replaced": manifest.unchanged is not None and manifest.unchanged < _REPLACED,
-    }
-
-
-def _of_summary(manifest: Any) -> dict[str, Any]:
-    return {
-        "counts": [],
-        "shares": shares_of(manifest),
-        "of": "subjects",
-        "meter": [{"label": "One of 2 texts", "guess": 0.5, "most": posterior_at_most(manifest.epsilon, 2)}],
     }
 
 

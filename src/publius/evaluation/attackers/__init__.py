@@ -76,30 +76,22 @@ def make_attacker(name: str) -> Any:
         return _own(base)
     head, *parameters = base.split(":")
     if head not in KINDS:
-        known = ", ".join((*KINDS, INFORMED, WORST_CASE))
-        raise UsageError(f"no attacker {name!r:.60}. Choose from {known}, adaptive-NAME, or python:MODULE:CLASS.")
+        names = ", ".join((*KINDS, INFORMED, WORST_CASE))
+        raise UsageError(f"no attacker {name!r:.60}. Choose from {names}, adaptive-NAME, or python:MODULE:CLASS.")
     module, _, attribute = KINDS[head][0].partition(":")
     made = getattr(import_module(f"publius.evaluation.attackers.{module}"), attribute)()
+    known = {} if head in ("letters", "words") else made.get_params()  # what a pipeline has is not meant
     for each in parameters:
         key, _, value = each.partition("=")
-        if key not in made.get_params(deep=False) or key in ("steps", "memory", "verbose", "transform_input"):
+        if key not in known:
             raise UsageError(f"the attacker {head} has no parameter {key!r:.40}")
         try:
-            made.set_params(**{key: _value(value)})
+            made.set_params(**{key: value if known[key] is None else type(known[key])(value)})
         except ValueError:
             raise UsageError(f"{each!r:.60} is no parameter of the attacker {head}") from None
     if hasattr(made, "check"):
         made.check()
     return made
-
-
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _own(name: str) -> Any:

@@ -74,14 +74,8 @@ class EstimatedTransition:
         """An output word for each: of the draws that there are, which is as good as new ones and costs no search."""
         self.prepare(words)
         lots = rng.random(len(words))
-        found = [self._rows[word] for word in words.tolist()]
-        return np.array(
-            [
-                places[np.searchsorted(np.cumsum(counts), lot * counts.sum(), side="right")]
-                for (places, counts), lot in zip(found, lots, strict=True)
-            ],
-            np.int64,
-        )
+        rows = (np.repeat(*self._rows[word]) for word in words.tolist())
+        return np.array([row[int(lot * len(row))] for row, lot in zip(rows, lots, strict=True)], np.int64)
 
     def prepare(self, words: IndexArray) -> None:
         """Draw what these input words need and was not drawn yet."""
