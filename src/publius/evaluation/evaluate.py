@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,13 +15,12 @@ from publius.evaluation.corpus import Dataset, everybody
 from publius.evaluation.corpus import Public as Public
 from publius.evaluation.labels import RANDOMIZED, evaluate_labels
 from publius.evaluation.records import Attempt, Results, Setting
+from publius.evaluation.report import focus
 from publius.evaluation.verdict import judged, overall, too_few
 from publius.settings import UnknownPolicy
 
 if TYPE_CHECKING:
     from publius.evaluation.run import Words
-
-LENGTH: Final = 40
 
 
 def of_words(
@@ -34,12 +33,12 @@ def of_words(
     def attack() -> tuple[list[Attempt], dict[str, Any]]:
         from publius.evaluation.run import Evaluation
 
-        words = _words(tried, LENGTH, "unk")
+        words = _words(tried, 40, "unk")
         attempts, found = Evaluation(data, words, settings, names, tried.draws, tried.seed).run()
         facts = {"length": words.length, "draws": tried.draws, "seed": tried.seed} | found
         return attempts, {"public": (_named(words.embeddings),), "facts": facts}
 
-    return _judged(public, "words", data, settings, limits, attack)
+    return _results(public, "words", data, attack, settings, limits)
 
 
 def of_labels(public: Public, classifier: Any, epsilons: Sequence[float], limits: Limits = Limits()) -> Results:
@@ -51,8 +50,7 @@ def of_labels(public: Public, classifier: Any, epsilons: Sequence[float], limits
         attempts, facts = evaluate_labels(data, classifier.labels, answers, epsilons)
         return attempts, {"public": (_named(classifier, classifier.kind),), "facts": {"labels": facts}}
 
-    settings = [Setting(RANDOMIZED, epsilon) for epsilon in epsilons]
-    return _judged(public, "labels", data, settings, limits, attack)
+    return _results(public, "labels", data, attack, [Setting(RANDOMIZED, epsilon) for epsilon in epsilons], limits)
 
 
 def of_texts_as_they_are(public: Public, attackers: Sequence[str] = ()) -> Results:
@@ -64,8 +62,7 @@ def of_texts_as_they_are(public: Public, attackers: Sequence[str] = ()) -> Resul
     from publius.evaluation.run import Evaluation, Words
 
     data = public.dataset()
-    attempts, _ = Evaluation(data, Words(), (), names).run()
-    return _results(public, "as-is", data, attackers=tuple(attempts), as_is=True)
+    return _results(public, "as-is", data, lambda: (Evaluation(data, Words(), (), names).run()[0], {"as_is": True}))
 
 
 def of_paper(
@@ -82,7 +79,7 @@ def of_paper(
         data, words, [Setting(mechanism, epsilon) for epsilon in epsilons], draws=tried.draws, seed=tried.seed,
         koppel=koppel, topical=topical, workers=workers,
     )  # fmt: skip
-    return _results(public, "paper", data, attackers=tuple(attempts), public=(_named(words.embeddings),), facts=facts)
+    return _results(public, "paper", data, lambda: (attempts, {"public": (_named(words.embeddings),), "facts": facts}))
 
 
 def _mechanisms(tried: Tried) -> list[str]:
@@ -141,31 +138,22 @@ def _named(public: Any, kind: str = "embeddings") -> dict[str, Any]:
     return {"name": public.name, "kind": kind, "sha256": public.sha256}
 
 
-def _judged(
-    public: Public, kind: Any, data: Dataset, settings: Sequence[Setting], limits: Limits,
-    attack: Callable[[], tuple[list[Attempt], dict[str, Any]]],
+def _results(
+    public: Public, kind: Any, data: Dataset, attack: Callable[[], tuple[list[Attempt], dict[str, Any]]],
+    settings: Sequence[Setting] = (), limits: Limits = Limits(),
 ) -> Results:  # fmt: skip
     """What ``attack`` found, with a verdict on each setting; where too few authors could show anything, nothing is attacked."""
-    few = too_few(limits, settings, len(set(data.authors))) if limits.given else []
-    if few:
-        return _results(public, kind, data, limits=limits.given, verdict="INCONCLUSIVE", verdicts=tuple(few))
-    attempts, more = attack()
-    verdicts = judged(attempts, limits) if limits.given else []
-    return _results(
-        public, kind, data, attackers=tuple(attempts), limits=limits.given, verdicts=tuple(verdicts),
-        verdict=overall(verdicts).answer if verdicts else None, **more,
-    )  # fmt: skip
-
-
-def _results(public: Public, kind: Any, data: Dataset, /, **more: Any) -> Results:
-    from publius.evaluation.report import focus
-
     authors = len(set(data.authors))
+    few = too_few(limits, settings, authors) if limits.given else []
+    attempts, more = ([], {}) if few else attack()
+    verdicts = few or (judged(attempts, limits) if limits.given else [])
     facts = {
         "attacked": len(data.attacked), "known": len(data.known), "authors": authors, "split": data.said,
         "sha256": list(data.sha256),
     }  # fmt: skip
     made = Results(
-        publius_version=__version__, kind=kind, command=public.command, data=facts, candidates=float(authors), **more
-    )
+        publius_version=__version__, kind=kind, command=public.command, candidates=float(authors), data=facts,
+        attackers=tuple(attempts), limits=limits.given, verdicts=tuple(verdicts),
+        verdict=overall(verdicts).answer if verdicts else None, **more,
+    )  # fmt: skip
     return msgspec.structs.replace(made, epsilon=focus(made).epsilon)

@@ -122,12 +122,6 @@ class Protected:
         """The kernel as who knows it sees it."""
         return transition_of(self.kernel, RunKey.seeded(self.seed).rng("attacker"))
 
-    def copy(self, words: Sequence[str], name: str) -> str:
-        """A known text as an adaptive attacker's own draw of the mechanism makes it, all of its words."""
-        embeddings = self.words.embeddings
-        drawn = self.transition.sample(inside(words, embeddings), RunKey.seeded(self.seed).rng(name))
-        return joined(replaced(words, drawn, embeddings))
-
 
 @dataclass
 class Evaluation:
@@ -223,16 +217,18 @@ class Evaluation:
         return [task for task in tasks_of(name) if task == "author" or several]
 
     def _copies(self, protected: Protected) -> list[list[str]]:
-        """The known texts as adaptive attackers learn them."""
+        """The known texts, whole, as adaptive attackers' own draws of the mechanism make them."""
         if protected.kernel is None or not any(name.startswith(ADAPTIVE) for name in self.attackers):
             return []
-        if isinstance(protected.transition, EstimatedTransition):  # the same rows serve them and the informed attacker
+        embeddings, transition, key = self.words.embeddings, protected.transition, RunKey.seeded(self.seed)
+        if isinstance(transition, EstimatedTransition):  # the same rows serve them and the informed attacker
             distinct = sorted({word for words in self._known_words for word in words})
-            protected.transition.prepare(np.unique(inside(distinct, self.words.embeddings)))
-        return [
-            [protected.copy(words, f"{place}/{copy}") for copy in range(COPIES)]
-            for place, words in enumerate(self._known_words)
-        ]
+            transition.prepare(np.unique(inside(distinct, embeddings)))
+
+        def copy(words: Sequence[str], name: str) -> str:
+            return joined(replaced(words, transition.sample(inside(words, embeddings), key.rng(name)), embeddings))
+
+        return [[copy(words, f"{n}/{each}") for each in range(COPIES)] for n, words in enumerate(self._known_words)]
 
     def _parts(self, task: Task) -> Iterator[Part]:
         """Each fold: learned from are the known texts of the others, for topics further ones, too, that have one."""

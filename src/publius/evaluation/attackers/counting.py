@@ -101,10 +101,9 @@ class Delta(Attacker):
 class Koppel(Attacker):
     """The author whose known words are nearest by cosine in most of many random halves of the features (DRauth).
 
-    Features are the character 4-grams inside words, the most frequent 20,000 of the known texts. In each of 100 rounds a
-    random half of them is used, and the author with the largest cosine wins; of equals each gets a part of the round. A score
-    is the share of rounds won. Who has fewer than ``least_words`` known words is no candidate (the paper asks for 400, which
-    is judged by the texts before they are cut); by default everybody is one: who gives up on some is the weaker attacker.
+    Features are the commonest character 4-grams inside words of the known texts. Of equal authors each gets a part of the
+    round; a score is the share of rounds won. Who has fewer than ``least_words`` known words, before any cut, is no candidate
+    (the paper asks for 400); by default everybody is one: who gives up on some is the weaker attacker.
     """
 
     def __init__(

@@ -19,10 +19,9 @@ _LABEL: Final = "__label__"
 class FastText(Attacker):
     """fastText's linear classifier, on one thread, so that the same texts give the same model.
 
-    ``subwords`` ("3-6") are the shortest and longest character n-grams that words are made of beside themselves. With
-    ``vectors``, the name or file of public word vectors, it starts from these and has their dimension. With a share of the
-    texts held out for ``validation``, every so many-th, its accuracy on them is ``validation_``; the model that answers has
-    learned from all.
+    ``subwords`` ("3-6") are the shortest and longest character n-grams that words are made of beside themselves; ``vectors``
+    name word vectors that it starts from. Of a share held out for ``validation`` the accuracy is ``validation_``; the model
+    that answers has learned from all.
     """
 
     def __init__(

@@ -17,10 +17,9 @@ from publius.evaluation.attackers.counting import Attacker
 class Transport(Attacker):
     """The commonest label among the ``neighbors`` nearest known texts; of equally common ones that of the nearest text.
 
-    Exactly the nearest ones, without most distances: in the relaxed problem every word goes to its nearest word, which no
-    flow can undercut, so a text whose relaxed distance is beyond the last neighbour's is never solved. Words outside
-    the vocabulary have no distance and are left out; a text of such words only is near nobody. Known texts are cut to their
-    first ``cut`` words.
+    Exactly the nearest, without most distances: in the relaxed problem every word goes to its nearest word, which no flow can
+    undercut, so a text whose relaxed distance is beyond the last neighbour's is never solved. Words outside the vocabulary are
+    left out; a text of such words only is near nobody. Known texts are cut to their first ``cut`` words.
     """
 
     def __init__(self, embeddings: Any = None, metric: Any = "euclidean", neighbors: int = 1, cut: int = 0) -> None:
