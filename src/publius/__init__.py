@@ -48,8 +48,8 @@ _HOMES = {
     "protect_corpus": "releases.run",
     "protect_table": "releases.tables",
     "randomize_bag": "mechanisms.vector_bags",
-    "read_release": "releases.release",
-    "release": "releases.release",
+    "read_release": "releases.rows",
+    "release": "mechanisms.mechanism",
 }
 
 __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604

@@ -15,7 +15,7 @@ from publius.errors import BudgetError, DataError, PolicyError, StorageError, Us
 from publius.privacy.ledger import Ledger
 from publius.releases import draft
 from publius.releases.register import made_here
-from publius.releases.release import read_release
+from publius.releases.rows import read_release
 from publius.summaries.run import summarize_corpus
 from publius.summaries.summary import Summary
 

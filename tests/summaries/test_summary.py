@@ -117,9 +117,9 @@ def test_a_cell_depends_on_its_document_alone(topics, subjects, rows):
     texts, authors, groups = columns(rows)
     cells, plan = of.cells_of(RunKey.seeded(3)), Plan(text="text", fields=("district",), raw=True)
     values = [*zip(texts, [None] * len(texts), authors, groups["district"], strict=True)]
-    together = cells.counted(Batch(0, values, plan), np.arange(len(texts)))
+    together = cells.counted((Batch(0, values, plan), np.arange(len(texts))))
     for place in (0, 17, len(texts) - 1):
-        alone = cells.counted(Batch(place, values[place : place + 1], plan), np.array([place]))
+        alone = cells.counted((Batch(place, values[place : place + 1], plan), np.array([place])))
         assert alone.cells[0] == together.cells[place]
         own = together.near["cosine"][together.near["tag"] == tags_of([author_key(authors[place])], cells.secret)[0]]
         assert set(alone.near["cosine"].tolist()) <= set(own.tolist())

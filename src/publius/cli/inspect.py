@@ -61,7 +61,7 @@ def _against(files: str | list[str], reading: Reading, people: People, folder: s
     """The first rows, beside their documents where ids left; and how often each label or word stands there."""
     from publius.documents.corpus import open_corpus
     from publius.releases.manifest import SummaryManifest
-    from publius.releases.release import read_release
+    from publius.releases.rows import read_release
 
     released = read_release(folder)
     texts: dict[str | None, str] = {}

@@ -77,7 +77,7 @@ def _release(folder: str) -> Answer:
     import msgspec
 
     from publius.privacy.promise import meaning
-    from publius.releases.release import read_release
+    from publius.releases.rows import read_release
 
     manifest = read_release(folder).manifest
     means = meaning(manifest)
@@ -154,7 +154,7 @@ def _word(word: str, kernel: Kernel) -> Answer:
 
 
 def _text(text: str, mechanism: Lifted) -> Answer:
-    from publius.releases.release import release
+    from publius.mechanisms.mechanism import release
 
     seen, known = mechanism.known(text)
     drawn = release(text, mechanism, experiment=True)  # shown to whoever typed the text

@@ -30,7 +30,7 @@ from publius.noise.randomness import RunKey
 from publius.privacy.promise import outward
 from publius.releases.manifest import SummaryManifest
 from publius.releases.register import made_here
-from publius.releases.release import read_release
+from publius.releases.rows import read_release
 from publius.statistics import clopper_pearson
 from publius.summaries.contributions import Contributions, tags_of
 from publius.summaries.summary import Summary

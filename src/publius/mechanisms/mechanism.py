@@ -96,3 +96,19 @@ def check_release(mechanism: Mechanism) -> None:
         )
     if facts.get("unknown") == "keep":
         raise PolicyError("--unknown keep lets words of the documents leave unchanged: only with --experiment")
+
+
+def release(text: str, mechanism: Mechanism, *, experiment: bool = False) -> Outcome:
+    """What is released instead of one text: an `Outcome` with a label, a bag of words, or words in order.
+
+    Every call draws anew under a fresh key: each is one more release of this text, and their epsilons add.
+    `PolicyError` for what only an ``experiment`` may draw: a label above epsilon 20, words that nothing protects.
+
+    >>> import publius
+    >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
+    >>> publius.release("north, north", publius.Lifted(publius.Laplace(toy, epsilon=2.0), length=3)).bag.size
+    3
+    """
+    if not experiment:
+        check_release(mechanism)
+    return mechanism.protect([text], [0], RunKey.fresh())[0]

@@ -1,4 +1,4 @@
-"""The rows of a release: a worker's private piece of them, and the public file that one process makes of all pieces.
+"""The rows of a release: a worker's private piece of them, the public file of all pieces, and what reads it again.
 
 A line of a piece is the row without its id, behind the document's own id where ids leave. The public order of rows is
 drawn for the run, from the number of rows alone, but where ids leave: then it is that of the documents.
@@ -10,19 +10,23 @@ import csv
 import io
 import itertools
 import json
+import os
 import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO, final
 
 import msgspec
 
-from publius.errors import PolicyError, UsageError
+from publius.errors import DataError, PolicyError, UsageError, shown
 from publius.files.writing import private, write_file
 from publius.noise.randomness import RunKey
+from publius.releases.manifest import Manifest
+from publius.releases.register import whole
 
 if TYPE_CHECKING:
     from publius.mechanisms.mechanism import Outcome
@@ -253,6 +257,44 @@ def _read_csv(path: Path) -> Iterator[dict[str, Any]]:
             elif "position" in rows[0]:
                 found["words"] = [row["word"] for row in rows]
             yield found
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ReleasedFolder:
+    """A finished release: its manifest, its rows and its tables.
+
+    Attributes:
+        folder: where it is.
+        manifest: a `LabelManifest`, `WordManifest` or `SummaryManifest`.
+    """
+
+    folder: Path
+    manifest: Manifest
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows, one after another, whatever their format; the synthetic ones of a summary."""
+        return read_rows(self.folder)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of its tables, such as ``labels`` or ``topics``."""
+        return tuple(sorted(name[:-4] for name in self.manifest.files if name.endswith(".csv") and name != "rows.csv"))
+
+    def table(self, name: str) -> list[dict[str, str]]:
+        """A table, row by row; `DataError` where there is none of that name."""
+        if name not in self.tables:
+            raise DataError(f"{shown(self.folder)} has no table {name!r}: {', '.join(self.tables) or 'none at all'}")
+        with (self.folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            return [{key: unmarked(cell) for key, cell in row.items()} for row in records(file)]
+
+
+def read_release(folder: str | os.PathLike[str]) -> ReleasedFolder:
+    """A finished release; anybody's code may work on it, since what is made of a release alone keeps its promise.
+
+    `DataError` unless ``folder`` holds exactly the files that its manifest names, as they were drawn.
+    """
+    return ReleasedFolder(Path(folder), whole(folder)[0])
 
 
 def check_kept(keep: Sequence[str], ids: str | None = None, private: Sequence[str | None] = ()) -> None:

@@ -25,7 +25,7 @@ from publius.pages.facts import facts_of
 from publius.pages.page import write_page
 from publius.releases.manifest import LabelManifest, Manifest, SummaryManifest
 from publius.releases.register import MANIFEST, made_here, note, stands_in_register, were_released, whole
-from publius.releases.release import ReleasedFolder
+from publius.releases.rows import ReleasedFolder
 from publius.settings import AUTHORS_AT_LEAST, People, Reading
 from publius.statistics import Interval
 from publius.text.normal_form import author_key

@@ -127,7 +127,7 @@ def beforehand(summary: Summary) -> list[str]:
 
 def _summary(answers: Answers, corpus: Corpus, folder: Path, said: Said) -> None:
     from publius.privacy.promise import meaning
-    from publius.releases.release import read_release
+    from publius.releases.rows import read_release
     from publius.summaries.run import summarize_corpus
     from publius.summaries.summary import Summary
 
@@ -198,7 +198,7 @@ def _classifier(answers: Answers, said: Said, folder: Path) -> Classifier:
 
 def _rows(corpus: Corpus, mechanism: Mechanism, folder: Path, said: Said) -> None:
     from publius.privacy.promise import meaning
-    from publius.releases.release import read_release
+    from publius.releases.rows import read_release
     from publius.releases.run import protect_corpus
 
     with stage("releasing"):

@@ -265,9 +265,9 @@ class Cells:
         of_groups = np.array([self.groups.place(each) for each in groups], np.int64)
         return (of_groups * t + topics) * u + subjects
 
-    def counted(self, batch: Batch, rows: IndexArray) -> Counted:
-        """What the documents of these rows count as, and which statements any of the batch are near to."""
-        chosen = {*rows.tolist()}
+    def counted(self, given: tuple[Batch, IndexArray]) -> Counted:
+        """What the documents of these rows of a batch count as, and which statements any of it are near to."""
+        batch, chosen = given[0], {*given[1].tolist()}
         documents = batch.documents(only=chosen if self.statements is None else None)
         near = [*self._near(documents)]
         documents = [each for each in documents if each.row in chosen]
@@ -293,11 +293,6 @@ class Cells:
                 for each, at in zip(self.groups.fields, places, strict=True)
             }
         )
-
-
-def count_batch(cells: Cells, given: tuple[Batch, IndexArray]) -> Counted:
-    """What a worker does with a batch, and the rows of it that were chosen."""
-    return cells.counted(*given)
 
 
 @final

@@ -18,7 +18,7 @@ from publius.files.progress import stage
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import Generator, RunKey
 from publius.settings import LARGEST_LOCAL_EPSILON
-from publius.summaries.contributions import BATCH, Cells, Collected, Counted, Statements, authors_of, count_batch
+from publius.summaries.contributions import BATCH, Cells, Collected, Counted, Statements, authors_of
 from publius.summaries.groups import Groups
 from publius.summaries.tables import LEVEL, NoisyTable, Shares, Table, exact_share, histogram, shares_of
 
@@ -202,7 +202,7 @@ class Summary:
         key = RunKey.fresh()
         found, cells = Collected(key, self.documents_per_author, self.statements_per_author), self.cells_of(key)
         found.meet(map(partial(authors_of, (cells.secret, False)), corpus.batches(BATCH)))
-        return lambda batch: cells.counted(*next(found.chosen([batch], every=True)))
+        return lambda batch: cells.counted(next(found.chosen([batch], every=True)))
 
     def _collected(
         self, batches: Callable[[], Iterator[Batch]], key: RunKey, first: Mapped, second: Mapped, *,
@@ -213,7 +213,7 @@ class Summary:
             found.meet(first(authors_of, (cells.secret, names), batches()), total)
         with stage("counting"):
             chosen = found.chosen(batches(), every=cells.statements is not None)
-            found.take(second(count_batch, cells, chosen))
+            found.take(second(Cells.counted, cells, chosen))
         return found
 
     def cells_of(self, key: RunKey) -> Cells:
