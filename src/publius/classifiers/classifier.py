@@ -192,22 +192,17 @@ def _sentences() -> list[str]:
 
 @final
 class Python(Classifier):
-    """Anybody's object with ``labels``, called with one text (or its ``predict``): it returns one of them.
-
-    What it returns else, and what it raises, counts as "other": no text stops a release.
-    """
+    """Anybody's object with ``labels``; what it says else, and what it raises, counts as "other": no text stops a release."""
 
     kind = "python"
 
     def __init__(self, name: str) -> None:
         self.name = name
-        made, _ = tried(
-            name, lambda made: _function(made)("A public sentence."), "take one text and answer with a label"
-        )
+        made, _ = tried(name, lambda made: getattr(made, "predict", made)("A public sentence."), "answer one text")
         labels = getattr(made, "labels", None)
         if isinstance(labels, str) or not isinstance(labels, Sequence):
             raise UsageError(f"{name} must have labels, a list of texts")
-        self._function, self._values = _function(made), Values(labels)
+        self._function, self._values = getattr(made, "predict", made), Values(labels)
         self.labels = self._values.labels
         self.sha256 = digest(name, *self.labels, source_digest(made))
         licence, trained = (getattr(made, fact, None) for fact in ("licence", "trained"))
@@ -226,7 +221,3 @@ class Python(Classifier):
                 return compared(self._function(text))
         except Exception:  # of foreign code, whatever it is: a refusal would tell of one text
             return OTHER
-
-
-def _function(made: Any) -> Any:
-    return getattr(made, "predict", made)

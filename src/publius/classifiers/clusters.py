@@ -1,8 +1,6 @@
 """Clusters of public texts, and the classifier that a summary's counts in them make (docs/theory.md, encoder).
 
-Texts lie where the singular directions of TF-IDF, half whitened, with an encoder's vector beside them place them. The
-vocabulary follows the list rule, since all of it leaves with a summary. A classifier out of a summary sees no text: it
-has public words, directions and centres, and of each label a place and a share.
+The vocabulary follows the list rule, since all of it leaves with a summary.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ _NAMED_BY: Final = 3
 _SPACE: Final = ("components", "whiten", "centre", "mean")
 _NEARNESS: Final = 9.0  # weight of the cosine to a label's place beside the logarithm of its share
 _TOLD: Final = 2.0  # standard deviations of the noise from which a cell is taken as it is
-_BELOW: Final = 0.3  # weight of what the margins predict for any other cell
+_BELOW: Final = 0.3  # weight of what the margins predict for any other cell, at most one deviation
 
 
 class _Placed(StoredClassifier):
@@ -170,11 +168,7 @@ def _names(words: Sequence[Sequence[str]]) -> list[str]:
 
 @final
 class SummaryClassifier(_Placed):
-    """The label with the largest 9 * cosine to its place + ln(its share), read from the folder of a summary.
-
-    Its labels are a group's values. A text without a known word is "other". Of authors who made the summary their
-    labels cost epsilon again.
-    """
+    """The label with the largest 9 * cosine to its place + ln(its share); of authors in the summary it costs epsilon again."""
 
     kind = "summary"
 
@@ -202,10 +196,7 @@ class SummaryClassifier(_Placed):
 def from_counts(
     classifier: Clusters, field: str, labels: Sequence[str], counts: IndexArray, deviation: float
 ) -> SummaryClassifier:
-    """The classifier of a field that a summary's noisy counts make, shape (len(labels), M), "other" the last of both.
-
-    ``deviation`` is the standard deviation of the noise in one of them.
-    """
+    """The classifier of a field that a summary's counts make, shape (len(labels), M); ``deviation`` is that of their noise."""
     places, shares = places_of(np.asarray(counts, np.float64)[:, :-1], classifier.centres, deviation)
     meta = Meta(
         kind="summary", name=field, labels=tuple(labels), vocabulary=classifier.vocabulary,
@@ -217,10 +208,7 @@ def from_counts(
 
 
 def places_of(counts: Float64Array, centres: Float64Array, deviation: float) -> tuple[Float64Array, Float64Array]:
-    """Of each label its place, of unit length, and its share.
-
-    A cell below two standard deviations is replaced by 0.3 of what the margins predict, at most one deviation.
-    """
+    """Of each label its place, of unit length, and its share; what noise may have made is less than the margins predict."""
     table = counts.copy()
     if deviation > 0:
         margins = np.outer(np.maximum(table.sum(axis=1), 1), np.maximum(table.sum(axis=0), 0.5))

@@ -114,9 +114,7 @@ def encoder_of(about: dict[str, str] | None) -> Encoder | None:
         return None
     found = load_encoder(about["name"])
     if found.sha256 != about["sha256"]:
-        raise DataError(
-            f"the encoder {found.name} is not the one that this classifier was trained with: train it again"
-        )
+        raise DataError(f"the encoder {found.name} is not the one this classifier was trained with: train it again")
     return found
 
 
@@ -326,10 +324,7 @@ class Network:
 
 
 def _mixing(weights: Float32Array) -> tuple[Float32Array, Float32Array, Float32Array]:
-    """Of a convolution, shape (n, d, d): what mixes the rows of a tile, the mixed weights, what mixes their products.
-
-    The weights are a polynomial, mixed: its values at points, the last one infinity.
-    """
+    """What mixes the rows of a tile, the weights as values of a polynomial at points (infinity last), what mixes products."""
     n = len(weights)
     count = n + _TILE - 1
     powers = np.vander([0, 1, -1, 2, -2, 0.5, -0.5][: count - 1], count, increasing=True)

@@ -1,7 +1,6 @@
 """`Subjects`: clusters of public word vectors; a text counts in the one that stands out in it (docs/theory.md, subjects).
 
-They need no public texts: words weigh by Zipf's law from their rank alone. Computed once from the vectors and kept
-under ``$PUBLIUS_HOME``, in exact arithmetic, so that all machines agree.
+They need no public texts: words weigh by Zipf's law. They come of exact arithmetic, so that all machines agree.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ from publius.noise.randomness import seeded_rng
 from publius.text.known_words import count_matrix
 from publius.text.tokenizer import StopWords
 
-SUBJECTS: Final = 300
-WORDS: Final = 20_000  # the most frequent ones, which are clustered
 _NAMED_BY: Final = 3
 _WORDS_EACH: Final = 50
 _ROUNDS: Final = 60
@@ -36,7 +33,7 @@ _VERSION: Final = 3
 
 @final
 class Subjects(Classifier):
-    """The subject that stands out in a text: one of ``count`` clusters of the most frequent words of public vectors.
+    """The subject that stands out in a text: one of ``count`` clusters of the most frequent ``words`` of public vectors.
 
     A text without one of these words is "other". Languages that the vectors lack are not covered: `known` tells.
     `DataError` for vectors of too few words; `MissingExtraError` without the packaged vectors (extra ``glove``).
@@ -45,7 +42,7 @@ class Subjects(Classifier):
     kind = "subjects"
     vocabulary: tuple[str, ...]
 
-    def __init__(self, embeddings: Embeddings | None = None, *, count: int = SUBJECTS, words: int = WORDS) -> None:
+    def __init__(self, embeddings: Embeddings | None = None, *, count: int = 300, words: int = 20_000) -> None:
         vectors = Embeddings.load() if embeddings is None else embeddings
         if count < 2:
             raise UsageError(f"there must be at least 2 subjects, not {count}")

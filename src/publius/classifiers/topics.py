@@ -1,7 +1,6 @@
-"""`TopicClassifier`: learned from public texts with labels; a linear rule on TF-IDF, chosen by cross-validation.
+"""`TopicClassifier`: complement naive Bayes (Rennie et al. 2003) or a linear support vector machine (docs/theory.md, labels).
 
-scikit-learn trains (complement naive Bayes after Rennie et al. 2003, or a linear support vector machine); answers need
-NumPy and SciPy only (docs/theory.md, labels).
+scikit-learn trains; answers need NumPy and SciPy only.
 """
 
 from __future__ import annotations
@@ -190,8 +189,7 @@ def groups_of(authors: Sequence[Any] | None, size: int) -> IndexArray:
 
 def folds_of(groups: IndexArray) -> IndexArray:
     """A fold of each text from 0, authors kept together: in an order that looks at their numbers alone."""
-    found = np.unique(groups)
-    order = sorted(found.tolist(), key=lambda group: hashlib.sha256(str(group).encode()).digest())
+    order = sorted({*groups.tolist()}, key=lambda group: hashlib.sha256(str(group).encode()).digest())
     fold = {group: place % _FOLDS for place, group in enumerate(order)}
     return np.array([fold[group] for group in groups.tolist()], np.int64)
 

@@ -101,10 +101,7 @@ def source_digest(made: Any) -> str:
 
 @contextlib.contextmanager
 def unheard(kind: Any, name: str) -> Iterator[None]:
-    """Inside, the class or function ``kind`` works on documents; ``name`` is what it is called in an error.
-
-    Of one that is not ours only type and place of what it raises are told, as a `PolicyError`.
-    """
+    """Inside, ``kind`` works on documents: of what foreign code raises only type and place are told, as a `PolicyError`."""
     if not is_foreign(kind):
         yield
         return
@@ -131,12 +128,9 @@ def keep_unheard(kind: Any, what: str, names: Iterable[str]) -> None:
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """What foreign code prints of a text stands in no output and no log.
-
-    It is the first thread's output: others, which a server has, write into no release.
-    """
+    """What foreign code prints of a text stands in no output and no log."""
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield  # a server's other threads write into no release, and the streams are the first one's
         return
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         yield

@@ -24,10 +24,7 @@ _serial = itertools.count()
 
 @contextlib.contextmanager
 def write_file(path: AnyPath, mode: int = 0o666, *, durable: bool = True) -> Iterator[BinaryIO]:
-    """A stream whose content becomes the file ``path`` in one step when the block ends well; else nothing changes.
-
-    ``mode`` is before the umask. What a run needs only while it lasts is not ``durable``: not flushed to the disk.
-    """
+    """A stream whose content becomes the file ``path`` in one step when the block ends well; ``mode`` is before the umask."""
     target = usable(path)
     with os_errors("write", path):
         temporary = _temporary_name(target.parent)
@@ -35,7 +32,7 @@ def write_file(path: AnyPath, mode: int = 0o666, *, durable: bool = True) -> Ite
             with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
                 yield stream
                 stream.flush()
-                if durable:
+                if durable:  # which nothing is that a run needs only while it lasts
                     os.fsync(stream.fileno())
             os.replace(temporary, target)
         except BaseException:
@@ -82,10 +79,7 @@ def remove_secret(path: Path) -> None:
 
 @contextlib.contextmanager
 def new_folder(path: AnyPath, *, owner_only: bool = False) -> Iterator[Path]:
-    """A private folder to fill, which appears as ``path`` whole and durably when the block ends well, or not at all.
-
-    Missing parents are made, an existing empty folder is replaced. Raises what `check_new_folder` does.
-    """
+    """A private folder to fill, which appears as ``path`` whole and durably when the block ends well, or not at all."""
     with os_errors("make the folder", path):
         parent = check_new_folder(path).parent
         made = make_parents(parent)
@@ -122,10 +116,7 @@ def private_folder(parent: AnyPath) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def own_folder(path: AnyPath) -> Iterator[bool]:
-    """A folder for this user's eyes, which this process alone has while the block lasts; whether it is new. It stays.
-
-    `UsageError` where another process has it, `PolicyError` where it is not this user's own.
-    """
+    """A folder for this user's eyes, which this process alone has while the block lasts; whether it is new. It stays."""
     place = Path(os.path.realpath(usable(path)))
     with os_errors("make the folder", path), contextlib.ExitStack() as held:
         for folder in reversed(make_parents(place.parent)):  # what is empty in the end goes, innermost first
@@ -197,11 +188,7 @@ def check_new_folder(path: AnyPath) -> Path:
 
 
 def place_folder(filled: Path, path: AnyPath, *, owner_only: bool = False) -> None:
-    """Give the folder ``filled``, on the same disk, the name ``path``: durably and in one step.
-
-    Others can read it only when it has its place, and with ``owner_only`` not even then. Raises what
-    `check_new_folder` does, and leaves ``filled`` where it is then.
-    """
+    """Give a folder on the same disk its name in one step; others can read it only then, with ``owner_only`` never."""
     with os_errors("make the folder", path):
         target = check_new_folder(path)
         umask = 0o077 if owner_only else _umask(filled.parent)  # a kill must leave no probe in what will leave
