@@ -106,10 +106,8 @@ def _pdf(path: Path, request: dict[str, Any]) -> dict[str, Any]:
         pages.append(text)
     what = "pages that are pictures, which count as empty"
     if pictures == len(pages):
-        what, pictures = (
-            "files that are pictures, which count as empty texts: recognise their text first",
-            min(pictures, 1),
-        )
+        what = "files that are pictures, which count as empty texts: recognise their text first"
+        pictures = min(pictures, 1)
     return {"text": "\n".join(pages)[:_LONGEST], "told": {what: pictures}}
 
 

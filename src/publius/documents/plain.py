@@ -104,7 +104,6 @@ class Separated(Table):
         return ([None if place is None else row[place] for place in places] for row in self._body())
 
     def _body(self) -> Iterator[list[str]]:
-        """The cells of each column in each row below the header."""
         width, places = self._width, [*self._places.values()]
         several = len(places) < width
         for number, row in enumerate(islice(self._lines(), self._first, None), start=self._first + 1):
@@ -144,7 +143,6 @@ class Separated(Table):
                 ) from None
 
     def _mended(self, row: list[str]) -> list[str]:
-        """The row in its own encoding, without null characters."""
         self.tally[_NULLS] += "\0" in "".join(row)
         cells = [cell.replace(_RETURN, "\r").replace("\0", "") for cell in row]
         if self.encoding is None and _ODD.search("".join(cells)):
@@ -226,7 +224,6 @@ class JsonLines(Table):
             yield found if isinstance(found, dict) else Bare(text=found)
 
     def _lines(self) -> Iterator[bytes]:
-        """In UTF-8 where a whole file has one encoding."""
         with open_binary(self.path, bounded=False) as raw:
             raw.read(_MARK if self.encoding == "utf-8-sig" else 0)
             if self.encoding in _AS_UTF_8:

@@ -12,7 +12,7 @@ import sys
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Final, NamedTuple, final
+from typing import IO, Final, final
 
 from publius.documents.arrow import Arrow
 from publius.documents.office import Office, Workbook
@@ -44,12 +44,7 @@ _MAIL: Final = re.compile(
 )
 
 
-class File(NamedTuple):
-    """A file; ``name`` is what messages call it."""
-
-    path: Path
-    name: str
-    kind: str
+File = tuple[Path, str, str]  # where it is, what messages call it, and its kind
 
 
 @final
@@ -88,7 +83,7 @@ class Source:
         if stat.S_ISDIR(mode):
             return self._in_folder(path, subfolders=reading.subfolders)
         if stat.S_ISREG(mode):
-            return [File(path, shown(given), kind_of(path, str(given), reading))]
+            return [(path, shown(given), kind_of(path, str(given), reading))]
         with os_errors("read", given), path.open("rb") as stream:
             return [self._spooled(stream, shown(given), reading)]
 
@@ -104,7 +99,7 @@ class Source:
             if path.is_dir():
                 deeper += not subfolders
             elif suffix in _KINDS and path.is_file():
-                found.append(File(path, shown(path), kind_of(path, path.name)))
+                found.append((path, shown(path), kind_of(path, path.name)))
             else:
                 left.append(suffix)
         ways = "".join(f"; save {each} as {_NOT_READ[each]}" for each in sorted({*left} & _NOT_READ.keys()))
@@ -125,7 +120,7 @@ class Source:
         with open(held, "wb", closefd=False) as kept:
             shutil.copyfileobj(stream, kept, 2**20)
         path = Path(f"/proc/{os.getpid()}/fd/{held}")
-        return File(path, name, kind_of(path, "", reading))
+        return path, name, kind_of(path, "", reading)
 
 
 def _standard_input() -> IO[bytes]:

@@ -281,7 +281,6 @@ def _keys(data: bytes, starts: IndexArray, lengths: IndexArray) -> np.ndarray[An
 
 
 def _until(places: IndexArray, length: int | None, drop: bool) -> IndexArray:
-    """The places until ``length`` were taken."""
     if length is None or not drop:
         return places[:length]
     known = np.flatnonzero(places != NOWHERE)

@@ -142,7 +142,6 @@ def _breaker() -> Any:
 
 
 def _segments(runs: Sequence[str]) -> list[list[str]]:
-    """The words of each run, all of it in their order."""
     if not runs:
         return []
     text = _END.join(runs)
