@@ -69,7 +69,7 @@ class Workbook(Table):
             raise DataError(f"No sheet {missing[0]}. Found: {', '.join(each[0] for each in sheets)}.")
         hidden = [name for name, unseen, _ in sheets if unseen and name not in wanted]
         read = [(name, rows) for name, _, rows in sheets if name in wanted or not (wanted or name in hidden)]
-        self.told["hidden sheets, which are left out"] = (len(hidden), ", ".join(hidden))
+        self._tell("hidden sheets, which are left out", hidden)
         self.told["cells that are formulas without a stored value: open the workbook once and save it"] = (formulas, "")
         first, count = self.header
         found: list[dict[str, Any]] = []
@@ -85,8 +85,7 @@ class Workbook(Table):
     def _tables(self, sheets: Sequence[Sheet], first: int, count: int) -> list[Sheet]:
         """All sheets with a row below their names, if these are the same: what is below decides only what is proposed."""
         tables = [(name, rows) for name, rows in sheets if len(rows) > first + count]
-        others = [name for name, rows in sheets if len(rows) <= first + count]
-        self.told["sheets that are no table, left out"] = (len(others), ", ".join(others))
+        self._tell("sheets that are no table, left out", [name for name, rows in sheets if len(rows) <= first + count])
         if not tables:
             return []
         names = [[*filter(None, self.header_of(rows[first : first + count]))] for _, rows in tables]
@@ -94,11 +93,7 @@ class Workbook(Table):
         sure = bool(self.reading.header_row) or has_column(names[0], self.reading.text_field or "text")
         sure = sure or (len(names[0]) > 1 and all(at == first for at in headers.values()))
         if sure and all(each == names[0] for each in names):
-            if len(tables) > 1:
-                self.told["sheets with one header, read together"] = (
-                    len(tables),
-                    ", ".join(name for name, _ in tables),
-                )
+            self._tell("sheets with one header, read together", [name for name, _ in tables] if len(tables) > 1 else [])
             return tables
         listed = "; ".join(
             f"{name} (names of columns in row {headers[name] + 1}, {len(rows) - headers[name] - 1} rows below)"
@@ -112,6 +107,9 @@ class Workbook(Table):
             [("sheets that are not one table: name some with --sheet and --header-row", len(tables), listed),
              ("sheet that is looked at here", 1, f"--sheet {name} --header-row {row}")],
         )  # fmt: skip
+
+    def _tell(self, what: str, sheets: Sequence[str]) -> None:
+        self.told[what] = (len(sheets), ", ".join(sheets))
 
 
 def _header(rows: Sequence[Sequence[str | None]]) -> int:
