@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -100,12 +101,11 @@ def checked_labels(labels: Sequence[str]) -> tuple[str, ...]:
     found = tuple(label for label in map(compared, labels) if label != OTHER)
     if not 1 <= len(found) <= _MOST:
         raise UsageError(f"give from 1 to {_MOST:,} labels beside {OTHER!r}, not {len(found):,}")
-    for label in found:
+    for label, times in Counter(found).items():
         if not label or len(label) > _LONGEST or not label.isprintable():
             raise UsageError(f"a label has from 1 to {_LONGEST} characters that can be printed, not {label!r:.40}")
-    if len(set(found)) < len(found):
-        twice = next(label for label in found if found.count(label) > 1)
-        raise UsageError(f"the label {twice!r} is given twice")
+        if times > 1:
+            raise UsageError(f"the label {label!r} is given twice")
     return (*found, OTHER)
 
 

@@ -65,7 +65,7 @@ class Encoder(ABC):
     @property
     def public(self) -> dict[str, str | None]:
         """What a manifest states of it."""
-        return public_input(self.name, self.sha256, "encoder", self.licence, self.trained)
+        return public_input(self.name, self.sha256, "encoder", licence=self.licence, trained=self.trained)
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return load_encoder, (self.name,)

@@ -36,11 +36,9 @@ def meaning(texts: Sequence[str], encoder: Encoder | None) -> Float64Array:
     return unit(np.asarray(encoder.encode(texts), np.float64))
 
 
-def public_input(
-    name: str, sha256: str, kind: str = "classifier", licence: str | None = None, trained: str | None = None
-) -> dict[str, str | None]:
-    """What a manifest states of a public input."""
-    return {"name": name, "kind": kind, "sha256": sha256, "licence": licence, "trained": trained}
+def public_input(name: str, sha256: str, kind: str = "classifier", **known: str | None) -> dict[str, str | None]:
+    """What a manifest states of a public input; its licence and when it was trained where they are ``known``."""
+    return {"name": name, "kind": kind, "sha256": sha256, "licence": None, "trained": None} | known
 
 
 def weighted(counts: Any, idf: Float64Array) -> Any:

@@ -58,10 +58,8 @@ def sync(path: Path) -> None:
 
 def sync_tree(folder: Path) -> None:
     """Flush a folder and all that is in it to the disk."""
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            sync(Path(parent, name))
-        sync(Path(parent))
+    for place in (*folder.rglob("*"), folder):
+        sync(place)
 
 
 def remove_secret(path: Path) -> None:
@@ -193,11 +191,8 @@ def place_folder(filled: Path, path: AnyPath, *, owner_only: bool = False) -> No
         target = check_new_folder(path)
         umask = 0o077 if owner_only else _umask(filled.parent)  # a kill must leave no probe in what will leave
         mode = stat.S_IMODE(target.stat().st_mode) if target.is_dir() and not owner_only else 0o777 & ~umask
-        for parent, folders, names in os.walk(filled):
-            for name in names:
-                Path(parent, name).chmod(0o666 & ~umask)
-            for name in folders:
-                Path(parent, name).chmod(0o777 & ~umask)
+        for place in filled.rglob("*"):
+            place.chmod((0o777 if place.is_dir() else 0o666) & ~umask)
         sync_tree(filled)
         try:
             filled.rename(target)
