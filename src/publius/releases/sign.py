@@ -43,7 +43,6 @@ _BY_DOCUMENTS: Final = (
 _TOLD: Final = {"texts": "other texts", "originals": "the originals", "topic": "topics"}
 _DRAWN: Final = 4
 """Attackers in the picture; the table has all."""
-_BATCH: Final = 500
 _TYPED: Final = 240
 """Characters of what is typed for a page."""
 
@@ -282,7 +281,7 @@ def _counted(corpus: Corpus, manifest: Manifest) -> Counted:
     columns = corpus.plan.fields or (("",) if answers is not None else ())
     wrote: Counter[str | int | None] = Counter()
     cells: dict[tuple[str, Any, str], set[Any]] = defaultdict(set)
-    for batch in corpus.batches(_BATCH):
+    for batch in corpus.batches(500):
         documents = batch.documents()
         labels = [None] * len(batch) if answers is None else answers.answers([each.text for each in documents]).tolist()
         for label, document in zip(labels, documents, strict=True):

@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
-from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum
+from publius.summaries.tables import CountNoise
 
 _MOST_STEPS: Final = 90
 _CLOSE: Final = 1e-10
 _BESIDE: Final = 0.005
 _MOST_ATOMS: Final = 256
-
-CountNoise = DiscreteLaplace | LaplaceSum
 
 
 @final

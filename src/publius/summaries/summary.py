@@ -149,15 +149,12 @@ class Summary:
         }  # fmt: skip
         return {name: shapes[name] for name in self.shares}
 
-    def moved(self, table: Table) -> int:
-        """By how much one author who is replaced moves a table, summed over its cells."""
-        if table == "statements":
-            return min(2 * self.statements_per_author, len(self.statements))
-        return 2 * self.documents_per_author
-
     def noise(self, table: Table) -> DiscreteLaplace:
-        """The law of the noise in each cell of a table."""
-        return DiscreteLaplace.protecting(self.moved(table), self.epsilon * self.shares[table])
+        """The law of the noise in each cell of a table, by how much an author who is replaced moves all of them."""
+        moved = 2 * self.documents_per_author
+        if table == "statements":
+            moved = min(2 * self.statements_per_author, len(self.statements))
+        return DiscreteLaplace.protecting(moved, self.epsilon * self.shares[table])
 
     def __call__(
         self,

@@ -12,10 +12,11 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
-from publius.noise.discrete_laplace import DiscreteLaplace, sum_of
+from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum, sum_of
 from publius.privacy.guarantee import exact_number
 
 Table = Literal["totals", "topics", "subjects", "statements"]
+CountNoise = DiscreteLaplace | LaplaceSum
 LARGEST_TABLE: Final = 50_000_000
 LEVEL: Final = 0.95
 """With which all limits of a table hold together."""
@@ -67,18 +68,19 @@ class NoisyTable:
     """Counts with noise, independent in each cell: public."""
 
     values: IndexArray  # raw, so some may be negative
-    noise: DiscreteLaplace
+    noise: CountNoise
     most: int  # no true count is larger
 
     def limits(self) -> tuple[IndexArray, IndexArray]:
         """The lowest and highest true count of each cell; all of them hold together with 95 %."""
-        return self.sums()[1:]
+        width = self.noise.half_width(LEVEL, cells=self.values.size)
+        return np.clip(self.values - width, 0, self.most), np.clip(self.values + width, 0, self.most)
 
-    def sums(self, *axis: int) -> tuple[IndexArray, IndexArray, IndexArray]:
-        """Sums along axes with the lowest and highest true sum; all of them hold together with 95 %."""
-        sums = self.values.sum(axis=axis)
-        width = sum_of(self.noise, self.values.size // sums.size).half_width(LEVEL, cells=sums.size)
-        return sums, np.clip(sums - width, 0, self.most), np.clip(sums + width, 0, self.most)
+    def summed(self, axis: int) -> NoisyTable:
+        """The sums of a drawn table along an axis."""
+        values = self.values.sum(axis=axis)
+        noise = sum_of(cast("DiscreteLaplace", self.noise), self.values.size // values.size)
+        return NoisyTable(values, noise, self.most)
 
 
 def histogram(cells: IndexArray, shape: tuple[int, ...]) -> IndexArray:

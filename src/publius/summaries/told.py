@@ -18,21 +18,14 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.noise.discrete_laplace import DiscreteLaplace, sum_of
 from publius.noise.randomness import Generator
-from publius.summaries.novelty import CountNoise, Novelty, Sample, novelty
+from publius.summaries.novelty import Novelty, Sample, novelty
 from publius.summaries.summary import Summary
 from publius.summaries.tables import LEVEL, NoisyTable, Table, whole_rows
 
-WORDS: Final = 5
-"""Of a subject or label."""
 WORDS_OF_GROUP: Final = 10
-SYNTHETIC: Final = 10_000
-"""Made-up rows at most, unless more are asked for."""
-BAG: Final = 40
-"""Words of each."""
+BAG: Final = 40  # words of a made-up row
 TOO_FEW: Final = "too few to tell"
 LIKE_ALL: Final = "nothing stands out"
-_OF_SIZE: Final = 0.99
-_DEVIATIONS: Final = 2.0
 
 Row = dict[str, Any]
 
@@ -69,11 +62,11 @@ class Told:
         if c == 1:
             return least, most
         found = [(least, most)]
-        tables = [each for name, each in self.tables.items() if name != "statements"]
-        for table in tables:
+        tables = {name: each for name, each in self.tables.items() if name != "statements"}
+        for name, table in tables.items():
             # Each of up to three limits may miss; the narrowest is chosen after the fact.
             cells = table.values.size
-            width = sum_of(table.noise, cells).half_width(1 - (1 - _OF_SIZE) / len(tables))
+            width = sum_of(self.summary.noise(name), cells).half_width(1 - (1 - 0.99) / len(tables))
             total = int(table.values.sum())
             found.append((min(max(total - width, least), most), max(min(total + width, most), least)))
         return min(found, key=lambda limits: limits[1] - limits[0])
@@ -92,20 +85,14 @@ class Told:
         if len(names) == 1:
             low, high = self.documents
             return [{"group": names[0], **self._row(low, high, (low + high) // 2)}]
-        topics, totals = self.tables.get("topics"), self.tables.get("totals")
-        if totals is topics:  # there is neither
+        measured = [self.tables["topics"].summed(1)] if "topics" in self.tables else []
+        measured += [self.tables["totals"]] if "totals" in self.tables else []
+        if not measured:
             return []
-        measured: list[tuple[int, float, IndexArray, IndexArray, IndexArray]] = []
-        if topics is not None:
-            noise = sum_of(topics.noise, topics.values.shape[1])
-            measured.append((noise.half_width(LEVEL, cells=len(names)), noise.deviation**2, *topics.sums(1)))
-        if totals is not None:
-            width = totals.noise.half_width(LEVEL, cells=len(names))
-            measured.append((width, totals.noise.deviation**2, totals.values, *totals.limits()))
         # The best linear estimate of independent measurements; the limits of the narrower law: which it is, is public.
-        weights = [1 / variance for _, variance, *_ in measured]
-        estimate = sum(weight * each[2] for weight, each in zip(weights, measured, strict=True)) / sum(weights)
-        *_, lows, highs = min(measured, key=lambda each: each[0])
+        weights = [1 / each.noise.deviation**2 for each in measured]
+        estimate = sum(weight * each.values for weight, each in zip(weights, measured, strict=True)) / sum(weights)
+        lows, highs = min(measured, key=lambda each: each.noise.half_width(LEVEL, cells=len(names))).limits()
         values = np.rint(estimate).astype(np.int64).tolist()
         return [
             {"group": name, **self._row(one, other, value)}
@@ -138,9 +125,7 @@ class Told:
         table, classifier = self.tables.get("topics"), self.summary.classifier
         if table is None or classifier is None or classifier is self.summary.subjects:
             return []
-        before = None if self.earlier is None else self.earlier.topics
-        noise = sum_of(table.noise, table.values.shape[0])
-        return self._ranked(classifier, classifier.labels, *table.sums(0), noise, before)
+        return self._ranked(classifier, classifier.labels, table.summed(0), self.earlier and self.earlier.topics)
 
     @functools.cached_property
     def subjects(self) -> list[Row]:
@@ -148,17 +133,14 @@ class Told:
         table, classifier = self.tables.get("subjects"), self.summary.subjects
         if table is None or classifier is None:
             return []
-        before = None if self.earlier is None else self.earlier.subjects
-        return self._ranked(classifier, classifier.labels[:-1], table.values, *table.limits(), table.noise, before)
+        return self._ranked(classifier, classifier.labels[:-1], table, self.earlier and self.earlier.subjects)
 
-    def _ranked(
-        self, classifier: Any, labels: Sequence[str], values: IndexArray, low: IndexArray, high: IndexArray,
-        noise: CountNoise, before: Sample | None,
-    ) -> list[Row]:  # fmt: skip
-        values, found = values[: len(labels)], None
+    def _ranked(self, classifier: Any, labels: Sequence[str], table: NoisyTable, before: Sample | None) -> list[Row]:
+        low, high = table.limits()
+        values, found = table.values[: len(labels)], None
         if before is not None:
             least, most = self.documents
-            now = Sample(values, (max(1, least), max(1, most)), noise, self.summary.documents_per_author)
+            now = Sample(values, (max(1, least), max(1, most)), table.noise, self.summary.documents_per_author)
             found = novelty(now, replace(before, counts=before.counts[: len(labels)]))
         order = np.argsort(-values if found is None else -found.excess, kind="stable")
         rows = []
@@ -166,7 +148,7 @@ class Told:
             change = "" if found is None else _change(found, place, told=bool(low[place] > 0))
             if low[place] <= 0 and change != "gone":
                 continue
-            row = {"label": labels[place], "words": " ".join(_words(classifier, labels[place])[:WORDS])}
+            row = {"label": labels[place], "words": " ".join(_words(classifier, labels[place])[:5])}
             row |= self._row(low[place], high[place], values[place])
             if found is not None:
                 row |= {
@@ -203,7 +185,7 @@ class Told:
         expected = totals[:, None] * everywhere / max(1.0, everywhere.sum())
         width = table.noise.half_width(LEVEL, cells=drawn.shape[1])  # all labels of a group together
         excess = drawn - expected
-        chance = _DEVIATIONS * np.sqrt(self.summary.documents_per_author * (expected + 1))
+        chance = 2.0 * np.sqrt(self.summary.documents_per_author * (expected + 1))
         excess[(excess <= width + chance) | (table.limits()[0] <= 0)] = 0
         excess[:, -1] = 0  # "other" has no words
         return [[at for at in np.argsort(-row, kind="stable").tolist() if row[at] > 0] for row in excess]
@@ -232,7 +214,7 @@ class Told:
         classifier, cells, counts = self._cleaned()
         if classifier is None or not counts.sum():
             return
-        wanted = min(int(counts.sum()), SYNTHETIC) if rows is None else rows
+        wanted = min(int(counts.sum()), 10_000) if rows is None else rows
         if wanted != counts.sum():
             parts = counts / counts.sum() * wanted
             counts = np.floor(parts).astype(np.int64)
@@ -271,7 +253,7 @@ class Told:
         if self.summary.statements:
             found["statements"] = list(self.summary.statements)
         found["counts"] = {name: table.values.tolist() for name, table in self.tables.items()}
-        found["scales"] = {name: str(table.noise.scale) for name, table in self.tables.items()}
+        found["scales"] = {name: str(self.summary.noise(name).scale) for name in self.tables}
         return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
     def earlier_of(self, content: Any, name: str) -> Earlier:
