@@ -50,7 +50,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float = 1 - ALPHA  # that the refutation is no accident of the draws
     draws: int  # of each input
     seed: int  # of the draws' seeds, for a target that takes one
-    why: str = ""  # these inputs were tried
 
     def __post_init__(self) -> None:
         """`ValueError` for what no audit has stored, which reading a file makes a `msgspec.ValidationError`."""

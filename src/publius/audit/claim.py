@@ -172,26 +172,23 @@ def _world(said: _Stated) -> tuple[tuple[str, ...], FloatArray | None]:
 
 
 class Pair(NamedTuple):
-    """Two inputs, what is claimed of them, why they are tried, and the event that is looked at, once it is chosen."""
+    """Two inputs, what is claimed of them, and the event that is looked at, once it is chosen."""
 
     x: Input
     y: Input
     claimed: float
-    why: str
     look: Look = WHOLE
     event: tuple[Output, ...] = ()
 
 
 def pairs(claim: Claim, wanted: int, rng: Generator, given: Sequence[Input] | None = None) -> list[Pair]:
     """About ``wanted`` pairs, and the odd ones: among the inputs ``given``, or among all that there are."""
-    found: Iterable[tuple[Input, Input, str]] = chain(_lists(claim, wanted, rng), _odd_texts(claim, rng))
-    if given is not None:
-        found = ((x, y, "recorded") for x, y in combinations(given, 2))
+    every = chain(_lists(claim, wanted, rng), _odd_texts(claim, rng)) if given is None else combinations(given, 2)
     once: dict[frozenset[Input], Pair] = {}
-    for x, y, why in found:
+    for x, y in every:
         claimed = claim.claimed(x, y)
         if x != y and claimed is not None:
-            once.setdefault(frozenset((x, y)), Pair(x, y, claimed, why))
+            once.setdefault(frozenset((x, y)), Pair(x, y, claimed))
     if given is None:
         return [*once.values()]
     return sorted(once.values(), key=lambda each: each.claimed)[:wanted]
@@ -209,7 +206,7 @@ def _with(claim: Claim, word: str) -> Input:
     return claim.input_of(words)
 
 
-def _two_words(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[str, str, str]]:
+def _two_words(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[str, str]]:
     """The nearest words, those of the largest and the smallest norm, and some at random."""
     words = claim.vocabulary
     chosen = np.arange(len(words))
@@ -220,34 +217,33 @@ def _two_words(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[str,
     order = np.argsort(claims[first, second], kind="stable")
     wanted = min(len(order), wanted)
     near, rest = order[: (wanted + 1) // 2], rng.permutation(order[(wanted + 1) // 2 :])
-    for why, places in (("near", near), ("random", rest[: wanted - len(near)])):
-        for at in places.tolist():
-            yield words[chosen[first[at]]], words[chosen[second[at]]], why
+    for at in np.append(near, rest[: wanted - len(near)]).tolist():
+        yield words[chosen[first[at]]], words[chosen[second[at]]]
     if claim.vectors is not None and len(words) > 2:
         norms = np.linalg.norm(np.asarray(claim.vectors[chosen], np.float64), axis=1)
         for extreme in (int(norms.argmax()), int(norms.argmin())):
             others = claims[extreme].copy()
             others[extreme] = np.inf
-            yield words[chosen[extreme]], words[chosen[int(others.argmin())]], "extreme norm"
-        yield words[chosen[int(norms.argmax())]], words[chosen[int(norms.argmin())]], "extreme norm"
+            yield words[chosen[extreme]], words[chosen[int(others.argmin())]]
+        yield words[chosen[int(norms.argmax())]], words[chosen[int(norms.argmin())]]
 
 
-def _lists(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
+def _lists(claim: Claim, wanted: int, rng: Generator) -> Iterator[tuple[Input, Input]]:
     """One word differs, or every word does; of bags and texts the order, too."""
     size = claim.size
-    for turn, (x, y, why) in enumerate(_two_words(claim, wanted, rng)):
+    for turn, (x, y) in enumerate(_two_words(claim, wanted, rng)):
         others = 0 if turn % 2 else size - 1
         at = (0, size - 1, size // 2)[turn // 2 % 3] if others else 0
         shared = _drawn(claim, others, rng)
         one, two = ((*shared[:at], *(each,) * (size - others), *shared[at:]) for each in (x, y))
-        yield claim.input_of(one), claim.input_of(two), why
+        yield claim.input_of(one), claim.input_of(two)
     if claim.unit != SEQUENCE and size > 1:
-        x, y, _ = next(_two_words(claim, 1, rng))
+        x, y = next(_two_words(claim, 1, rng))
         rest = (y,) * (size - 1)
-        yield claim.input_of((x, *rest)), claim.input_of((*rest, x)), "order"
+        yield claim.input_of((x, *rest)), claim.input_of((*rest, x))
 
 
-def _odd_texts(claim: Claim, rng: Generator) -> Iterator[tuple[Input, Input, str]]:
+def _odd_texts(claim: Claim, rng: Generator) -> Iterator[tuple[Input, Input]]:
     """Where any two texts are covered, texts as nobody expects them."""
     if claim.unit != DOCUMENT or claim.bound is None:
         return
@@ -260,8 +256,8 @@ def _odd_texts(claim: Claim, rng: Generator) -> Iterator[tuple[Input, Input, str
         "other letters": "\u0431\u0435\u0440\u0435\u0433 \u6d77\u5cb8",
         "control characters": f"{base[0]}\0\u200d\ufeff{base[-1]}",
     }  # fmt: skip
-    for why, other in odd.items():
-        yield (text,), (other,), why
+    for other in odd.values():
+        yield (text,), (other,)
 
 
 def _drawn(claim: Claim, count: int, rng: Generator) -> tuple[str, ...]:

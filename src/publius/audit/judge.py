@@ -19,7 +19,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from publius.arrays import Float64Array
-from publius.audit.case import ALPHA, EVENTS, OTHER, Case, Finding, counted, forks_repeat, lower_bound, repeats
+from publius.audit.case import EVENTS, OTHER, Case, Finding, counted, forks_repeat, lower_bound, repeats
 from publius.audit.claim import SAID, Claim, Input, Pair, pairs, unknown_inputs
 from publius.audit.outputs import Look, Output, holds, looks, seen
 from publius.audit.target import Target
@@ -55,24 +55,23 @@ class _Trial:
         self.pairs = pairs(claim, max(_KEPT, draws // 8000), seeded_rng(seed), target.inputs)
 
     def verdict(self) -> Finding:
-        unknown = self._unknown() if self.starts else None
-        found = self._refuted(unknown) if unknown else self._by_draws()
-        case, fault = found.case, None
-        if self.starts and case and case.kind == "ratio" and len({*self._draw(case.inputs[0], _REPEATED)}) == 1:
-            fault = self._state()  # what is certain here may be this process's own choice
-        elif not case and not self._determined():
+        case = (self._unknown() if self.starts else None) or self._by_draws()
+        refuted, fault = case.kind == "unknown" or _excess(case) > 0, None
+        if not refuted and not self._determined():
             fault = self._state() or self._carry()
-        found = self._refuted(fault) if fault else found
+        elif self.starts and case.kind == "ratio" and refuted and len({*self._draw(case.inputs[0], _REPEATED)}) == 1:
+            fault = self._state()  # what is certain here may be this process's own choice
+        case, refuted = fault or case, refuted or fault is not None
         strange = {given for given, _, _ in unknown_inputs(self.claim)}
-        return replace(found, draws=self.drawn, refused=len(self.refused - strange))
+        return Finding(
+            "refuted" if refuted else "not-refuted", case.confidence, case.lower_bound, case.claimed, self.drawn,
+            case if refuted else None, len(self.refused - strange),
+        )  # fmt: skip
 
-    def _refuted(self, case: Case) -> Finding:
-        return Finding("refuted", case.confidence, case.lower_bound, case.claimed, self.drawn, case)
-
-    def _case(self, kind: str, inputs: tuple[Input, ...], draws: int, why: str, **more: Any) -> Case:
+    def _case(self, kind: str, inputs: tuple[Input, ...], draws: int, **more: Any) -> Case:
         return Case(
             kind=kind, target=self.target.name, unit=self.claim.unit, inputs=inputs, delta=self.claim.delta, draws=draws,
-            seed=self.seed, why=why, **more,
+            seed=self.seed, **more,
         )  # fmt: skip
 
     def _draw(self, given: Input, count: int) -> list[Output]:
@@ -90,8 +89,7 @@ class _Trial:
         """An input with a word of no vocabulary that comes back."""
         for one, other, spelling in unknown_inputs(self.claim):
             if any(holds(output, spelling) for output in self._draw(one, _UNKNOWN_DRAWS)):
-                why = "a word of no vocabulary"
-                return self._case("unknown", (one, other), _UNKNOWN_DRAWS, why, event=(spelling,), confidence=1.0)
+                return self._case("unknown", (one, other), _UNKNOWN_DRAWS, event=(spelling,), confidence=1.0)
         return None
 
     def _determined(self) -> bool:
@@ -112,7 +110,7 @@ class _Trial:
         alike = clopper_pearson(agree, trials, OTHER).high
         if agree < trials and _REPEATED * math.log(alike) > math.log(OTHER / 2):
             return None  # independent draws would agree too, as the output hardly varies
-        case = self._case("state", (given, given), _REPEATED, "one input twice", confidence=1 - OTHER)
+        case = self._case("state", (given, given), _REPEATED, confidence=1 - OTHER)
         if repeats(case, self.target):
             return case
         forked = replace(case, kind="forked")
@@ -138,15 +136,14 @@ class _Trial:
             lower = lower_bound(look, event, judges[x], judges[y], OTHER / 2, delta)
             if lower > pair.claimed:
                 return self._case(
-                    "carry", (x, y, then), count, "the input before", look=look, event=event, claimed=pair.claimed,
-                    lower_bound=lower,
+                    "carry", (x, y, then), count, look=look, event=event, claimed=pair.claimed, lower_bound=lower,
                 )  # fmt: skip
         return None
 
     # By draws
 
-    def _by_draws(self) -> Finding:
-        """Half of the draws choose, in two rounds, what the other half judges."""
+    def _by_draws(self) -> Case:
+        """The case that says most against the claim, or how far the draws see: half choose, in two rounds, half judge."""
         tried = [each for pair in self.pairs for each in (pair, pair._replace(x=pair.y, y=pair.x))]
         if not tried:
             raise DataError("the claim says nothing of any two of these inputs: there is nothing to judge")
@@ -173,9 +170,8 @@ class _Trial:
             judged += [self._judged(fresh, each) for each in _answered(fresh, [pair])]
         worst = max(judged, key=_excess)
         if _excess(worst) > 0:
-            return self._refuted(worst)
-        seen = max(judged, key=lambda each: each.lower_bound / each.claimed if each.claimed else 0.0)
-        return Finding("not-refuted", 1 - ALPHA, seen.lower_bound, seen.claimed, self.drawn)
+            return worst
+        return max(judged, key=lambda each: each.lower_bound / each.claimed if each.claimed else 0.0)
 
     def _across(self, drawn: _Drawn, tried: Sequence[Pair]) -> list[Pair]:
         """Other pairs of what was drawn, which cost no draw: those of which some output says most against the claim."""
@@ -192,7 +188,7 @@ class _Trial:
             if claimed is not None:
                 totals = drawn[x].total(), drawn[y].total()
                 scores = _scores(counts[x], totals[0], counts[y], totals[1], self.claim.delta, _above(claimed))
-                found.append((float(scores.max()), Pair(x, y, claimed, "drawn for others")))
+                found.append((float(scores.max()), Pair(x, y, claimed)))
         return [pair for _, pair in sorted(found, key=lambda each: -each[0])[:_KEPT]]
 
     def _nothing_tried(self, drawn: _Drawn) -> str:
@@ -220,7 +216,7 @@ class _Trial:
         """The case that an event makes on draws that had no part in choosing it."""
         x, y = fresh[pair.x], fresh[pair.y]
         return self._case(
-            "ratio", (pair.x, pair.y), min(x.total(), y.total()), pair.why, look=pair.look, event=pair.event,
+            "ratio", (pair.x, pair.y), min(x.total(), y.total()), look=pair.look, event=pair.event,
             claimed=pair.claimed, lower_bound=lower_bound(pair.look, pair.event, x, y, _LEVEL, self.claim.delta),
         )  # fmt: skip
 

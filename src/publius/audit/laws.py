@@ -91,22 +91,17 @@ def excess(counts: Float64Array, bounds: Float64Array) -> float:
 def log_p_pearson(counts: Float64Array, expected: Float64Array) -> float:
     """Ln of the p-value of Pearson's test of ``counts`` against ``expected``, shape (cells,), of the same sum.
 
-    Cells that expect fewer than 25 are pooled; a count where nothing is expected refutes at once.
+    Cells that expect fewer than 25 join the smallest of the others; a count where nothing is expected refutes at once.
     """
     from scipy.stats import chi2
 
     if counts[expected <= 0].any():
         return -math.inf
-    large = expected >= _FEWEST
-    observed, wanted = (np.append(each[large], each[~large].sum()) for each in (counts, expected))
-    if len(observed) > 1 and wanted[-1] < _FEWEST:  # the pool itself is small: it joins the smallest large cell
-        smallest = int(wanted[:-1].argmin())
-        observed[smallest] += observed[-1]
-        wanted[smallest] += wanted[-1]
-        observed, wanted = observed[:-1], wanted[:-1]
-    if len(wanted) == 1:
+    order, large = np.argsort(-expected), int((expected >= _FEWEST).sum())
+    if large < 2:
         return 0.0
-    return float(chi2.logsf(((observed - wanted) ** 2 / wanted).sum(), len(wanted) - 1))
+    observed, wanted = (np.add.reduceat(each[order], np.arange(large)) for each in (counts, expected))
+    return float(chi2.logsf(((observed - wanted) ** 2 / wanted).sum(), large - 1))
 
 
 @final

@@ -28,8 +28,6 @@ def form(state: State, asked: Mapping[str, str]) -> dict[str, Any]:
         try:
             _, facts["questions"], open_ones = asked_of(state, asked)
             facts["ready"] = not open_ones
-            if open_ones:
-                facts["next"] = open_ones[0].name
         except PubliusError as error:
             facts["error"] = str(error)
     return facts
