@@ -235,13 +235,13 @@ class NearestWords:
         return self._decide_exactly(point, contenders)
 
     def _decide_exactly(self, point: Float64Array, contenders: IndexArray) -> int:
-        exact_point = [Fraction(value) for value in point.tolist()]
-        best, winner = Fraction(0), -1
-        for index in contenders.tolist():
-            row = [Fraction(value) for value in self._vectors[index].tolist()]
-            score = sum((w * (z - w / 2) for z, w in zip(exact_point, row, strict=True)), Fraction(0))
-            if winner < 0 or score > best:
-                best, winner = score, index
+        exact = [Fraction(value) for value in point.tolist()]
+
+        def score(index: int) -> Fraction:
+            row = map(Fraction, self._vectors[index].tolist())
+            return sum((w * (z - w / 2) for z, w in zip(exact, row, strict=True)), Fraction(0))
+
+        winner: int = max(contenders.tolist(), key=score)  # of equals the first, which is the lowest
         return winner
 
     # One dimension ------------------------------------------------------------------------------------------

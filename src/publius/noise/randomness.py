@@ -55,10 +55,6 @@ class _SealedChaCha(_Sealed, ChaCha):  # type: ignore[misc]  # randomgen has no 
             raise PolicyError("a release generator has no seed")
         super().seed(*arguments, **named)
 
-    def take_fresh_key(self) -> None:
-        """Start anew under fresh entropy: what a child process must do with a generator of its parent."""
-        super().seed(key=int.from_bytes(entropy(), "little"))
-
     @property
     def state(self) -> NoReturn:
         raise PolicyError("the state of a release generator is sealed: it would reveal the noise")
@@ -106,7 +102,7 @@ def _after_fork() -> None:
     """Both sides of a fork would draw the same noise; the child's generators start anew, or the child ends."""
     try:
         for bits in list(_alive):
-            bits.take_fresh_key()
+            ChaCha.seed(bits, key=int.from_bytes(entropy(), "little"))
     except EntropyError:
         os._exit(EntropyError.exit_code)
 

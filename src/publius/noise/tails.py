@@ -43,16 +43,13 @@ def standard_normal(rng: Generator, shape: tuple[int, ...]) -> Float64Array:
     """Standard normals that reach 37 standard deviations."""
     values = rng.standard_normal(shape)
     if values.size and max(values.max(), -values.min()) > _NORMAL_EDGE:
+        from scipy.special import log_ndtr, ndtri_exp
+
         far = np.abs(values) > _NORMAL_EDGE
-        values[far] = np.copysign(_normal_tail(rng, int(far.sum())), values[far])
+        # Their magnitudes, by inverting the logarithm of the tail function.
+        tails = ndtri_exp(log_ndtr(-_NORMAL_EDGE) + np.log(deep_uniform(rng, int(far.sum()))))
+        values[far] = np.copysign(tails, values[far])
     return values
-
-
-def _normal_tail(rng: Generator, count: int) -> Float64Array:
-    """Magnitudes of normals beyond the edge, by inverting the logarithm of the tail function."""
-    from scipy.special import log_ndtr, ndtri_exp
-
-    return np.asarray(-ndtri_exp(log_ndtr(-_NORMAL_EDGE) + np.log(deep_uniform(rng, count))))
 
 
 @final
