@@ -25,8 +25,7 @@ from publius.text.normal_form import compared
 if TYPE_CHECKING:
     from publius.classifiers.encoder import Encoder
 
-OTHER: Final = "other"
-"""The last label of every classifier: a text without a known word, an undeclared value, a name that is not near."""
+OTHER: Final = "other"  # the last label of all: no known word, an undeclared value, no name that is near
 Kind = Literal["topics", "clusters", "subjects", "names", "values", "summary", "python"]
 _MOST: Final = 100_000
 _LONGEST: Final = 200

@@ -160,9 +160,8 @@ def _names(words: Sequence[Sequence[str]]) -> list[str]:
     """A name for each cluster: its most typical words, more of them where two would be called the same."""
     found: list[str] = []
     for number, own in enumerate(words, start=1):
-        names = [" ".join(own[:size]) for size in range(min(_NAMED_BY, len(own)), len(own) + 1) if size]
-        free = [name for name in names if name not in found]
-        found.append(free[0][:200] if free else f"cluster {number}")
+        names = (" ".join(own[:size]) for size in range(min(_NAMED_BY, len(own)), len(own) + 1) if size)
+        found.append(next((name[:200] for name in names if name not in found), f"cluster {number}"))
     return found
 
 

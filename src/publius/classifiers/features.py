@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from publius.classifiers.encoder import Encoder
 
 WEIGHT: Final = 0.5  # of an encoder's vector beside the words of a trained classifier (theory, 15)
-LOGS: Final = np.array([0.0, *(1 + math.log(count) for count in range(1, 4096))])
-"""1 + ln(count); a word counts at most 4,095 times."""
+LOGS: Final = np.array([0.0, *(1 + math.log(count) for count in range(1, 4096))])  # a word counts at most 4,095 times
 _AT_ONCE: Final = 1000  # texts
 _HALF: Final = 2**32  # a text's number and a word's place are one number
 _TYPICAL: Final = 50  # public words of a label, at most
@@ -84,9 +83,9 @@ def unit(rows: Float64Array) -> Float64Array:
 
 
 def inverse_frequencies(counts: Any) -> Float64Array:
-    """ln((1 + n) / (1 + n_w)) + 1 of each word w that n_w of n texts use, shape (V,)."""
-    used: IndexArray = np.bincount(counts.indices, minlength=counts.shape[1])
-    return np.asarray(np.log((1 + counts.shape[0]) / (1 + used)) + 1)
+    """ln((1 + n) / (1 + n_w)) + 1 of each word w that n_w of n texts use, shape (V,); 0 where none does."""
+    used = np.bincount(counts.indices, minlength=counts.shape[1])
+    return np.where(used > 0, np.log((1 + counts.shape[0]) / (1 + used)) + 1, 0.0)
 
 
 @final

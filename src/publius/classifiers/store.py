@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 META: Final = "meta.json"
 _LARGEST: Final = 2**31
 _AGAIN: Final = "remove the folder and train the classifier again"
-PARTS: Final = "classifier"
-"""The folder of a summary that holds a classifier for each of its groups."""
+PARTS: Final = "classifier"  # the folder of a summary that holds a classifier for each of its groups
 Arrays = Mapping[str, np.ndarray[Any, np.dtype[Any]]]
 
 

@@ -147,7 +147,6 @@ def _chosen(
             continue
         seen = counts[learn]
         idf = inverse_frequencies(seen)
-        idf[np.bincount(seen.indices, minlength=seen.shape[1]) < 1] = 0.0
         words, others = weighted(seen, idf), weighted(counts[out], idf)
         for rule in rules:
             weights, intercept, classes = _fitted(rule, words, vectors[learn], numbers[learn])

@@ -27,8 +27,7 @@ Batch = TypeVar("Batch")
 Result = TypeVar("Result")
 
 _AHEAD: Final = 3  # batches that each worker has been given, so that it waits for none
-_FREED: Final = 24 * 2**20
-"""Bytes: glibc, which has given so many back, keeps the memory of smaller arrays for the next ones, in copies too."""
+_FREED: Final = 24 * 2**20  # bytes: glibc, having given so many back, keeps what smaller arrays had, in copies too
 _share = 0  # in a worker: the processors that its share is; 0 where nobody shares
 _held: list[Any] = []  # in a worker: the work and what it works with
 _ROOT: Final = str(Path(__file__).parents[2])

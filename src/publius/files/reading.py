@@ -17,8 +17,7 @@ from publius.errors import AnyPath, DataError, UsageError, os_errors, shown, sto
 WHOLE_LIMIT: Final = 256 * 2**20  # bytes of the largest file that is read as a whole
 GZIP_RATIO: Final = 200  # gzip may unpack to this many times its size: text reaches about 10, a bomb about 1,000
 GZIP_FREE: Final = 16 * 2**20  # bytes to which it may unpack whatever its ratio: small repetitive files are harmless
-LISTED: Final[set[str]] = set()
-"""Digests of the files whose lines this process took as public values: none of them is released (rule 11)."""
+LISTED: Final[set[str]] = set()  # digests of files whose lines are public values here: none is released (rule 11)
 _BUFFER: Final = 2**20
 _MAGIC: Final = b"\x1f\x8b"
 

@@ -32,7 +32,7 @@ def write_file(path: AnyPath, mode: int = 0o666, *, durable: bool = True) -> Ite
             with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
                 yield stream
                 stream.flush()
-                if durable:  # which nothing is that a run needs only while it lasts
+                if durable:  # not what a run needs only while it lasts
                     os.fsync(stream.fileno())
             os.replace(temporary, target)
         except BaseException:
