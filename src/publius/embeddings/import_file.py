@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import Any, Final, final
 
 import numpy as np
@@ -29,11 +30,9 @@ WORD2VEC_BINARY: Final = "word2vec-binary"
 WORD2VEC_TEXT: Final = "word2vec-text"
 GLOVE: Final = "glove"
 FASTTEXT: Final = "fasttext"
-
 _LINE_LIMIT: Final = 2**20
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _FETCH: Final = "fetch the file again"
-
 _HEADER: Final = re.compile(rb"\s*([+-]?\d+)[ \t]+([+-]?\d+)\s*")
 _BINARY_BYTES: Final = frozenset(range(32)) - frozenset(b"\t\n\r")
 _FOREIGN: Final = {
@@ -51,9 +50,7 @@ _CHUNK: Final = 2**22
 _NUMBERS_IN_A_BLOCK: Final = 2**17
 _LONGEST_WORD_BYTES: Final = 4 * LONGEST_WORD + 2
 
-_Block = tuple[list[int], list[bytes], Float32Array]  # row numbers, words, vectors of shape (k, n)
-
-
+_Block = tuple[list[tuple[int, bytes]], Float32Array]  # k row numbers with their words, and vectors of shape (k, n)
 Contents = tuple[tuple[str, ...], Float32Array, dict[str, Any]]
 """The V words that are kept, in the file's order; their vectors, shape (V, n); and what `Embeddings.source` says."""
 
@@ -182,9 +179,9 @@ class _Reader:
     def _wants(self, word: bytes) -> bool:
         return self._vocabulary is None or word in self._vocabulary
 
-    def _add(self, rows: Sequence[int], words: Sequence[bytes], vectors: Float32Array) -> None:
+    def _add(self, rows: Sequence[tuple[int, bytes]], vectors: Float32Array) -> None:
         faults, kept = vector_faults(vectors), []
-        for index, (row, raw) in enumerate(zip(rows, words, strict=True)):
+        for index, (row, raw) in enumerate(rows):
             try:
                 word = raw.decode()
             except UnicodeDecodeError:
@@ -212,8 +209,7 @@ class _Reader:
         count, width, buffer = self._count or 0, 4 * self._dimension, b""
         while self._rows < count and self._room:
             buffer += self._stream.read(_CHUNK)
-            rows: list[int] = []
-            words: list[bytes] = []
+            rows: list[tuple[int, bytes]] = []
             parts: list[bytes] = []
             position, most = 0, min(_CHUNK, self._room)
             while self._rows < count and len(rows) < most:
@@ -224,8 +220,7 @@ class _Reader:
                 self._rows += 1
                 word = buffer[position:space].lstrip(b"\n")
                 if self._wants(word):
-                    rows.append(self._rows)
-                    words.append(word)
+                    rows.append((self._rows, word))
                     parts.append(buffer[space + 1 : end])
                 position = end
             if not position:
@@ -233,7 +228,7 @@ class _Reader:
                 if b" " not in buffer[:_LONGEST_WORD_BYTES] and len(buffer) > _LONGEST_WORD_BYTES:
                     fault = f"no word ends within {_LONGEST_WORD_BYTES} bytes: the rows before are damaged"
                 raise self._error(f"{fault}; {_FETCH}", self._rows + 1)
-            yield rows, words, np.frombuffer(b"".join(parts), "<f4").reshape(-1, self._dimension)
+            yield rows, np.frombuffer(b"".join(parts), "<f4").reshape(-1, self._dimension)
             buffer = buffer[position:]
         if self._room and (buffer + self._stream.read(1)).strip(b"\n"):
             raise self._error(f"more follows than the {count} words that the header says; {_FETCH}", self._rows)
@@ -242,18 +237,16 @@ class _Reader:
         """Lines of a word, which may hold blanks, and numbers, separated by single blanks."""
         lines, most = self._lines(first), max(1, _NUMBERS_IN_A_BLOCK // self._dimension)
         while batch := list(itertools.islice(lines, min(most, self._room))):
-            rows: list[int] = []
-            words: list[bytes] = []
+            rows: list[tuple[int, bytes]] = []
             numbers = array.array("d")
             for row, line in batch:
                 word, *fields = line.rsplit(b" ", self._dimension)
                 if self._wants(word) and (values := self._values(row, word, fields)):
-                    rows.append(row)
-                    words.append(word)
+                    rows.append((row, word))
                     numbers.extend(values)
             with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite and is refused as such
                 vectors = np.array(numbers, np.float64).reshape(-1, self._dimension).astype(np.float32)
-            yield rows, words, vectors
+            yield rows, vectors
 
     def _lines(self, first: bytes) -> Iterator[tuple[int, bytes]]:
         """Pairs (row, line without blanks at its end); empty lines are allowed at the end of the file only."""
@@ -283,10 +276,8 @@ class _Reader:
         elif b" " in word and _is_number(word.rsplit(b" ", 1)[1]):
             self._bad(row, f"more than {self._dimension} numbers", kind="too many numbers")
         else:
-            try:
+            with suppress(ValueError):
                 if b"_" not in b"".join(fields):  # Python reads 1_0 as 10, other tools do not
                     return list(map(float, fields))
-            except ValueError:
-                pass
             self._bad(row, "something that is not a number among the numbers")
         return None
