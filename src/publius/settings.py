@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Metric = Literal["euclidean", "manhattan"]
-SafePolicy = Literal["unk", "drop", "reject"]
 UnknownPolicy = Literal["unk", "drop", "reject", "keep"]
 Between = Literal["none", "stop-words", "punctuation", "all"]
 """Text left unprotected between the words of ordered text."""
