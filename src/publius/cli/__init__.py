@@ -16,8 +16,8 @@ COMMANDS: Final = {
         "label": ("release:label", "Release one randomized label per document."),
         "obfuscate": ("release:obfuscate", "Release the words of each document as noisy bags."),
         "inspect": ("inspect:inspect", "Look at a file, or at a release; nothing leaves."),
-        "sign": ("sign:sign", "Write the page to sign for a release."),
-        "verify": ("sign:verify", "Check that a release and its page belong together."),
+        "sign": ("release:sign", "Write the page to sign for a release."),
+        "verify": ("release:verify", "Check that a release and its page belong together."),
     },
     "Understand": {
         "explain": ("understand:explain", "Explain a promise: of a release, a setting, two texts, a word."),

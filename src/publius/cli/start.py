@@ -38,6 +38,7 @@ def start(
     """
     from publius.files.writing import check_new_folder, make_parents
     from publius.start import steps
+    from publius.start.samples import demo_texts
 
     target = check_new_folder(output)
     say = console.note if json else console.say
@@ -46,7 +47,7 @@ def start(
     if demo:
         kind = asked.release or "summary"
         say(_DEMOS[kind])
-        file, before = None, before | _demo(kind, target)
+        file, before = None, before | demo_texts(kind, target)
         target, yes = target / "result", True
     given = {name: before.get(name) if value is None else value for name, value in given.items()}
     file = file or before.get("file")
@@ -82,19 +83,3 @@ def _ask(question: Question) -> str:
             choices = ""
             continue
         return value
-
-
-def _demo(kind: str, output: Path) -> dict[str, str | float]:
-    """The texts of a demo in a new folder, and its answers."""
-    from publius.files.writing import make_parents
-    from publius.start import samples
-    from publius.start.steps import write_rows
-
-    make_parents(output)
-    known = {"release": kind, "file": str(output / "texts.jsonl"), "author_field": "author"}
-    if kind == "summary":
-        write_rows(output / "texts.jsonl", samples.made_answers())
-        return {**known, "by": f"district={','.join(samples.DISTRICTS)}", "epsilon": 1.0}
-    for name, rows in zip(("texts", "public"), samples.split_books(), strict=True):
-        write_rows(output / f"{name}.jsonl", rows)
-    return {**known, "public": str(output / "public.jsonl"), "label_field": "topic"}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from publius.errors import MissingExtraError
+from publius.files.writing import make_parents, write_file
 from publius.noise.randomness import seeded_rng
 
 _TOPICS: Final = {
@@ -80,3 +81,19 @@ def made_answers(people: int = 2_000) -> list[dict[str, str]]:
                 "author": f"P{person + 1:04d}", "district": DISTRICTS[place],
             })  # fmt: skip
     return rows
+
+
+def demo_texts(kind: str, folder: Path) -> dict[str, str | float]:
+    """Write the texts of a demo into a folder, which is made; its answers to the questions of ``start``."""
+    make_parents(folder)
+    known: dict[str, str | float] = {"release": kind, "file": str(folder / "texts.jsonl"), "author_field": "author"}
+    if kind == "summary":
+        files = {"texts": made_answers()}
+        known |= {"by": f"district={','.join(DISTRICTS)}", "epsilon": 1.0}
+    else:
+        files = dict(zip(("texts", "public"), split_books(), strict=True))
+        known |= {"public": str(folder / "public.jsonl"), "label_field": "topic"}
+    for name, rows in files.items():
+        with write_file(folder / f"{name}.jsonl") as file:
+            file.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+    return known

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -229,11 +228,3 @@ def _evaluate(answers: Answers, reading: Reading, folder: Path, said: Said) -> N
         results = evaluate.of_words(public, [epsilon], tried)
     write(results, folder)
     said(headline(results))
-
-
-def write_rows(path: Path, rows: list[dict[str, str]]) -> None:
-    """Made or packaged documents as JSON lines."""
-    from publius.files.writing import write_file
-
-    with write_file(path) as file:
-        file.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
