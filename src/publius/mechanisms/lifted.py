@@ -113,19 +113,15 @@ class Lifted(Mechanism):
     def facts(self) -> dict[str, Any]:
         """See `Mechanism.facts`."""
         stated, stops = self.guarantee, self.encoding.stop_words
-        source = origin(type(self.kernel)) if is_foreign(type(self.kernel)) else None
-        told = self.kernel.parameters if source is None else {**self.kernel.parameters, "source": source}
-        parameters = {
-            name: value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
-            for name, value in told.items()
-        }
-        near, typical = self.public_pair(NEAR), self.public_pair(TYPICAL)
+        source = {"source": origin(type(self.kernel))} if is_foreign(type(self.kernel)) else {}
+        told = {**self.kernel.parameters, **source}.items()
+        parameters = {name: each if isinstance(each, int | float | str | None) else str(each) for name, each in told}
+        near, typical = (pair and pair.exponent for pair in map(self.public_pair, (NEAR, TYPICAL)))
         return {
             "epsilon": stated.epsilon, "delta": stated.delta, "length": self.length, "metric": stated.metric,
             "mechanism": self.name, "mechanism_parameters": parameters,
             "exponent_per_distance": stated.epsilon_total, "evidence": stated.evidence,
-            "nearest_pair": near.exponent if near else None,
-            "typical_pair": typical.exponent if typical else None,
+            "nearest_pair": near, "typical_pair": typical,
             "ordered": self.ordered, "between": self.between, "unknown": self.encoding.unknown,
             "stop_words": stops.name, "stop_words_sha256": stops.sha256,
             "tokenizer": PROFILES[self.encoding.profile].label, "vocabulary_sha256": self.vocabulary.sha256,

@@ -7,7 +7,7 @@ noise, so it is no post-processing and the guarantee is lost.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -80,11 +80,6 @@ class Vickrey(NoisyWords):
         if self.embeddings.size < 2:
             raise DataError("a second-nearest word needs at least two words")
         return super()._made_noise()
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """See `Kernel.parameters`."""
-        return {"t": self.chosen.share}
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
         """See `Kernel.noise`; shape (count, n + 1), the last column uniform."""
