@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from publius.errors import StorageError, UsageError
 from publius.web.guard import LARGEST_BODY
 from publius.web.server import listening_socket, token_for
 
@@ -110,3 +111,8 @@ def test_a_token_is_made_for_its_owner_alone_and_read_again(tmp_path):
 def test_it_listens_on_loopback_alone():
     with listening_socket(0) as listener:
         assert listener.getsockname()[0] == "127.0.0.1"
+        with pytest.raises(StorageError, match=r"cannot be used \(Address already in use\)"):
+            listening_socket(listener.getsockname()[1])
+    for port in (-1, 65536):
+        with pytest.raises(UsageError, match="from 0 to 65535"):
+            listening_socket(port)

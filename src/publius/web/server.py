@@ -14,21 +14,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from publius.errors import StorageError, extra, shown
+from publius.errors import StorageError, UsageError, extra, shown
 from publius.files.writing import write_file
 
-_MINUTE: Final = 60.0
-"""Seconds that a browser has to open its first page."""
+_MINUTE: Final = 60.0  # seconds that a browser has to open its first page
 
 
 def token_for(path: Path | None) -> str:
     """256 bits of the operating system's entropy as a word, or the token that a file for its owner alone holds."""
+    made = secrets.token_urlsafe(32)
     if path is None:
-        return secrets.token_urlsafe(32)
+        return made
     if not path.exists():
-        made = secrets.token_urlsafe(32)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w") as file:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(made + "\n")
         return made
     with path.open(encoding="utf-8") as file:
@@ -41,15 +39,14 @@ def token_for(path: Path | None) -> str:
 
 
 def listening_socket(port: int) -> socket.socket:
-    """Bound to 127.0.0.1:``port``, or to a free port for 0; `StorageError` when it is taken or not allowed."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    """At 127.0.0.1:``port``, or a free port for 0; `StorageError` when it is taken or not allowed."""
+    if not 0 <= port <= 65535:
+        raise UsageError(f"--port is a number from 0 to 65535, not {port}")
     try:
-        listener.bind(("127.0.0.1", port))
+        return socket.create_server(("127.0.0.1", port))
     except OSError as error:
-        listener.close()
-        raise StorageError(f"port {port} cannot be used ({error.strerror}): give another --port") from None
-    return listener
+        why = os.strerror(error.errno or 0)
+        raise StorageError(f"port {port} cannot be used ({why}): give another --port") from None
 
 
 def leading_page(address: str) -> Path:

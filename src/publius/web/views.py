@@ -159,14 +159,13 @@ def _word(state: State, asked: Asked) -> dict[str, Any]:
     return {**asdict(found), "dots": dots, "epsilon": kernel.epsilon, "mechanism": kernel.name}
 
 
-def _plane(points: Any) -> list[tuple[float, float]]:
+def _plane(points: Any) -> Any:
     """The two leading principal components about the first point, each scaled to at most 1."""
     centered = np.asarray(points, np.float64) - points[0]
     axes = np.linalg.svd(centered - centered.mean(axis=0), full_matrices=False)[2][:2]
     placed = centered @ axes.T
     placed = np.pad(placed, ((0, 0), (0, 2 - placed.shape[1])))
-    scaled = placed / (np.abs(placed).max(axis=0) + 1e-300)
-    return [(float(x), float(y)) for x, y in scaled]
+    return (placed / (np.abs(placed).max(axis=0) + 1e-300)).tolist()
 
 
 def _epsilon(state: State, asked: Asked) -> dict[str, Any]:
@@ -206,7 +205,7 @@ def _unchanged(state: State, asked: Asked, name: str, epsilon: float) -> float:
 
 def _pairs(state: State, asked: Asked, length: int) -> list[dict[str, Any]]:
     """The exponent between texts that differ in one word, at each epsilon."""
-    mechanism = Lifted(_kernel(state, {**asked, "mechanism": "laplace", "epsilon": "1"}), length)
+    mechanism = Lifted(state.kernel("laplace", 1.0, asked["vectors"] or None), length)
     found = [(words, mechanism.public_pair(words)) for words in (NEAR, TYPICAL)]
     return [
         {"words": words, "distance": pair.distance, "exponents": [epsilon * pair.exponent for epsilon in EPSILONS]}
