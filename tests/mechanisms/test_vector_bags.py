@@ -9,8 +9,7 @@ from scipy.stats import gamma, kstest
 import publius
 from publius.errors import DataError, UsageError
 from publius.mechanisms.vector_bags import bag_bound
-from publius.noise.grid import Grid, loss_of
-from publius.noise.laplace import NOISES, AbstractNoise
+from publius.noise.laplace import NOISES, AbstractNoise, Grid, loss_of
 from publius.noise.randomness import seeded_rng
 
 

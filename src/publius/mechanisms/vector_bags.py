@@ -21,7 +21,7 @@ def randomize_bag(
 
     A bag has no order, so the rows come back sorted by their coordinates, whatever order they were given in. What is
     promised between two bags of N vectors says `bag_bound`: epsilon*N*E for the Earth Mover's distance E, and the
-    cost of the public grid on which all vectors are placed (`publius.noise.grid`). Without ``rng``, fresh randomness of
+    cost of the public grid on which all vectors are placed (`publius.noise.laplace.Grid`). Without ``rng``, fresh randomness of
     the operating system. `DataError` for an array that is no bag of finite vectors, `UsageError` for a metric that has
     no noise or an epsilon out of range.
 
