@@ -18,7 +18,7 @@ from publius.evaluation.run import Evaluation, Protected, Words
 from publius.noise.randomness import seeded_rng
 
 ATTACKERS = [
-    *(name for name, (_, tasks) in KINDS.items() if "author" in tasks and name != "fasttext"),
+    *(name for name in KINDS if name != "fasttext"),
     *(f"adaptive-{name}" for name in ("letters", "likelihood", "delta", "koppel", "transport")),
     "informed",
 ]  # fmt: skip

@@ -61,7 +61,7 @@ class Dataset:
     @property
     def folds(self) -> tuple[int | None, ...]:
         """The parts that are attacked one after the other; one that is None where the texts are in none."""
-        return tuple(sorted({text.fold for text in self.attacked}, key=lambda each: -1 if each is None else each))
+        return tuple(dict.fromkeys(text.fold for text in self.attacked))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,6 @@ from publius.evaluation.attackers import (
     INFORMED,
     WORST_CASE,
     Task,
-    base_name,
     fitted,
     inside,
     joined,
@@ -248,7 +247,7 @@ class Evaluation:
         if name.startswith(ADAPTIVE) and protected.kernel is not None:
             many = [copy for n in part.learned for copy in protected.copies[n]]
             return fitted(self._made(name, part.task), many, [label for label in labels for _ in range(COPIES)])
-        key = (part.fold, part.task, base_name(name))
+        key = (part.fold, part.task, name.removeprefix(ADAPTIVE))
         if key not in self._models:
             made = Likelihood(prior_words=300) if name == INFORMED else self._made(name, part.task)
             self._models[key] = fitted(made, texts, labels)

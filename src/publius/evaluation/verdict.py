@@ -59,9 +59,23 @@ def judged(attempts: Sequence[Attempt], limits: Limits) -> list[Verdict]:
     protected = by_setting(attempts)
     clear = protected.pop(CLEAR, [])
     takes, level = needed(limits, len(protected)), level_of(limits, len(protected))
+    on_authors = replace(limits, topic_at_least=None)
+    clear_passes = on_authors.given and all(each.answer == "PASS" for each in _checks(clear, on_authors, level))
     found = []
     for setting, own in protected.items():
-        answer, reason, checks = _answer(own, clear, limits, level)
+        checks = _checks(own, limits, level)
+        answers = {each.answer for each in checks}
+        answer: Answer = "INCONCLUSIVE"
+        if len(checks) < len(limits.given):
+            reason = "unmeasured"
+        elif "FAIL" in answers:
+            answer, reason = "FAIL", "beyond"
+        elif clear_passes:
+            reason = "clear-passes"
+        elif answers == {"PASS"}:
+            answer, reason = "PASS", "within"
+        else:
+            reason = "between"
         tested = max(each.authors for each in own)
         found.append(Verdict(answer, reason, setting, tuple(checks), tested, takes, level))
     return found
@@ -70,22 +84,6 @@ def judged(attempts: Sequence[Attempt], limits: Limits) -> list[Verdict]:
 def overall(verdicts: Sequence[Verdict]) -> Verdict:
     """Of a grid the first setting that passes; FAIL where all fail."""
     return next(each for answer in ("PASS", "INCONCLUSIVE", "FAIL") for each in verdicts if each.answer == answer)
-
-
-def _answer(
-    own: Sequence[Attempt], clear: Sequence[Attempt], limits: Limits, level: float
-) -> tuple[Answer, str, list[Check]]:
-    checks = _checks(own, limits, level)
-    if len(checks) < len(limits.given):
-        return "INCONCLUSIVE", "unmeasured", checks
-    if any(each.answer == "FAIL" for each in checks):
-        return "FAIL", "beyond", checks
-    on_authors = replace(limits, topic_at_least=None)
-    if on_authors.given and all(each.answer == "PASS" for each in _checks(clear, on_authors, level)):
-        return "INCONCLUSIVE", "clear-passes", checks
-    if all(each.answer == "PASS" for each in checks):
-        return "PASS", "within", checks
-    return "INCONCLUSIVE", "between", checks
 
 
 def _checks(attempts: Sequence[Attempt], limits: Limits, level: float) -> list[Check]:

@@ -23,27 +23,23 @@ INFORMED: Final = "informed"
 WORST_CASE: Final = "worst-case"
 
 Task = Literal["author", "topic"]
-BOTH: Final[tuple[Task, ...]] = ("author", "topic")
-KINDS: Final[dict[str, tuple[str, tuple[Task, ...]]]] = {
-    "letters": ("counting:letters", ("author",)),
-    "words": ("counting:words", BOTH),
-    "likelihood": ("counting:Likelihood", BOTH),
-    "delta": ("counting:Delta", ("author",)),
-    "koppel": ("counting:Koppel", ("author",)),
-    "transport": ("transport:Transport", BOTH),
-    "fasttext": ("fasttext:FastText", BOTH),
+KINDS: Final = {
+    "letters": "counting:letters",
+    "words": "counting:words",
+    "likelihood": "counting:Likelihood",
+    "delta": "counting:Delta",
+    "koppel": "counting:Koppel",
+    "transport": "transport:Transport",
+    "fasttext": "fasttext:FastText",
 }
-"""Where those that learn from texts are, and what they can name; each also as adaptive-NAME."""
+"""Where those that learn from texts are; each also as adaptive-NAME."""
+_OF_AUTHORS: Final = ("letters", "delta", "koppel")
+"""Those that name no topics."""
 
 STANDARD: Final = (
     "letters", "words", "likelihood", "delta", "koppel", "adaptive-likelihood", INFORMED, WORST_CASE,
 )  # fmt: skip
 """Those that are tried where none is named."""
-
-
-def base_name(name: str) -> str:
-    """The attacker that an adaptive one adapts."""
-    return name.removeprefix(ADAPTIVE)
 
 
 def told_of(name: str) -> tuple[str, ...]:
@@ -55,8 +51,7 @@ def told_of(name: str) -> tuple[str, ...]:
 
 def tasks_of(name: str) -> tuple[Task, ...]:
     """What it can be asked to name."""
-    base = base_name(name)
-    return BOTH if base == INFORMED or base.startswith(PYTHON) else KINDS[base.split(":")[0]][1]
+    return ("author",) if name.removeprefix(ADAPTIVE).split(":")[0] in _OF_AUTHORS else ("author", "topic")
 
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -71,14 +66,14 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
 
 def make_attacker(name: str) -> Any:
     """The estimator called ``name``, adaptive or not, not fitted: ``koppel``, ``koppel:least_words=400``, ``python:M:C``."""
-    base = base_name(name)
+    base = name.removeprefix(ADAPTIVE)
     if base.startswith(PYTHON):
         return _own(base)
     head, *parameters = base.split(":")
     if head not in KINDS:
         names = ", ".join((*KINDS, INFORMED, WORST_CASE))
         raise UsageError(f"no attacker {name!r:.60}. Choose from {names}, adaptive-NAME, or python:MODULE:CLASS.")
-    module, _, attribute = KINDS[head][0].partition(":")
+    module, _, attribute = KINDS[head].partition(":")
     made = getattr(import_module(f"publius.evaluation.attackers.{module}"), attribute)()
     known = {} if head in ("letters", "words") else made.get_params()  # what a pipeline has is not meant
     for each in parameters:

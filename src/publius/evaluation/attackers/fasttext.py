@@ -78,28 +78,20 @@ class FastText(Attacker):
                 from publius.embeddings.embeddings import Embeddings
 
                 vectors = self.vectors if isinstance(self.vectors, Embeddings) else Embeddings.load(self.vectors)
-                options["dim"] = vectors.dimension
-                options["pretrainedVectors"] = files.enter_context(_file_of(_as_text(vectors)))
+                named = zip(vectors.vocabulary, vectors.vectors.tolist(), strict=True)
+                given = (f"{word.replace(' ', '_')} {' '.join(f'{x:.6g}' for x in vector)}\n" for word, vector in named)
+                text = f"{vectors.size} {vectors.dimension}\n{''.join(given)}"
+                options = {"dim": vectors.dimension, "pretrainedVectors": files.enter_context(_file_of(text.encode()))}
             return fasttext.train_supervised(
                 files.enter_context(_file_of(lines.encode())), epoch=self.epochs, lr=self.rate, minn=shortest,
                 maxn=longest, thread=1, verbose=0, seed=self.seed, minCount=1, **options,
             )  # fmt: skip
 
 
-def _as_text(vectors: Any) -> bytes:
-    """Word vectors in fastText's own format."""
-    rows = zip(vectors.vocabulary, vectors.vectors.tolist(), strict=True)
-    lines = (f"{word.replace(' ', '_')} {' '.join(f'{value:.6g}' for value in row)}\n" for word, row in rows)
-    return f"{vectors.size} {vectors.dimension}\n{''.join(lines)}".encode()
-
-
 @contextmanager
 def _file_of(data: bytes) -> Iterator[str]:
     """A path that has ``data``, in memory: texts are not to be copied to a disk (R17)."""
-    descriptor = os.memfd_create("publius")
-    try:
-        with os.fdopen(os.dup(descriptor), "wb") as stream:
-            stream.write(data)
-        yield f"/proc/self/fd/{descriptor}"
-    finally:
-        os.close(descriptor)
+    with os.fdopen(os.memfd_create("publius"), "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        yield f"/proc/self/fd/{stream.fileno()}"
