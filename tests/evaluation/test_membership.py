@@ -5,12 +5,13 @@ import math
 
 import pytest
 
+from publius.documents.document import Document
 from publius.errors import DataError
 from publius.evaluation.membership import membership
 
 
 def collection(authors=30):
-    return ["tea" if n % 3 else "coffee" for n in range(authors)], [f"a{n}" for n in range(authors)]
+    return [Document(row=n, text="tea" if n % 3 else "coffee", author=f"a{n}") for n in range(authors)]
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 3])
@@ -19,8 +20,7 @@ def test_the_best_attacker_stays_below_the_promise(epsilon):
     from publius.summaries.summary import Summary
 
     summary = Summary(Values(["tea", "coffee"]), epsilon=epsilon, shares={"topics": 1})
-    texts, authors = collection()
-    found = membership(summary, texts, authors, [{}] * len(texts), attacks=400, seed=3)
+    found = membership(summary, collection(), attacks=400, seed=3)
     assert found["low"] <= found["at_most"] == pytest.approx(1 / (1 + math.exp(-epsilon)))
     assert found["success"] > 0.5 + (0.3 if epsilon == 3 else 0.0)
     assert "400 attacks" in found["sentence"]
@@ -32,7 +32,7 @@ def test_one_author_cannot_be_attacked():
 
     summary = Summary(Values(["tea", "coffee"]), epsilon=1, shares={"topics": 1})
     with pytest.raises(DataError, match="two authors"):
-        membership(summary, ["tea"], ["a"], [{}])
+        membership(summary, collection(1))
 
 
 def test_from_a_release_with_the_usual_shares_to_a_report(run, tmp_path):

@@ -9,7 +9,6 @@ e^epsilon / (1 + e^epsilon), whatever the documents.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -21,6 +20,7 @@ from publius import __version__
 from publius.arrays import IndexArray
 from publius.classifiers import load_classifier
 from publius.documents.corpus import open_corpus
+from publius.documents.document import Document
 from publius.errors import DataError
 from publius.evaluation.corpus import Public
 from publius.evaluation.records import Results
@@ -36,7 +36,6 @@ from publius.summaries.contributions import Contributions, tags_of
 from publius.summaries.summary import Summary
 from publius.text.normal_form import author_key
 
-_ATTACKS: Final = 500
 _TRIED: Final = 20
 """Of so many other authors' documents those that differ most are what stands in the other world."""
 
@@ -44,13 +43,12 @@ _Tables = dict[Any, IndexArray]
 
 
 def membership(
-    summary: Summary, texts: Sequence[str], authors: Sequence[object], groups: Sequence[Mapping[str, object]], *,
-    attacks: int = _ATTACKS, seed: int | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    summary: Summary, documents: Sequence[Document], *, attacks: int = 500, seed: int | None = None
+) -> dict[str, Any]:
     """Attack authors at random, each in a summary of its own draw: how often it is right; `DataError` for fewer than two."""
     key = RunKey.fresh() if seed is None else RunKey.seeded(seed)
     rng = key.rng("attacks")
-    own = _by_author(summary, texts, authors, groups, key)
+    own = _by_author(summary, documents, key)
     if len(own) < 2:
         raise DataError("A membership attack needs two authors at least. Use --author-field.")
     whole = {name: sum(each[name] for each in own) for name in own[0]}
@@ -82,21 +80,18 @@ def membership(
     }  # fmt: skip
 
 
-def _by_author(
-    summary: Summary, texts: Sequence[str], authors: Sequence[object], groups: Sequence[Mapping[str, object]], key: RunKey
-) -> list[_Tables]:  # fmt: skip
+def _by_author(summary: Summary, documents: Sequence[Document], key: RunKey) -> list[_Tables]:
     """The tables of each author's contributed documents."""
-    places = defaultdict(list)
-    for place, author in enumerate(authors):
-        places[author_key(author)].append(place)
-    places.pop(None, None)
-    cells, found = summary.cells_of(key), []
-    for author, at in places.items():
-        contributions = Contributions(key, summary.documents_per_author)
-        contributions.add(tags_of([str(author)] * len(at), cells.secret), np.array(at))
-        chosen = contributions.rows.tolist()
-        counted = cells.of([texts[n] for n in chosen], [groups[n] for n in chosen])
-        tables = [name for name in summary.shares if name != "statements"]
+    cells, keys = summary.cells_of(key), [author_key(each.author) for each in documents]
+    known = [(place, name) for place, name in enumerate(keys) if name is not None]
+    contributions = Contributions(key, summary.documents_per_author)
+    contributions.add(tags_of([name for _, name in known], cells.secret), np.array([n for n, _ in known], np.int64))
+    own: dict[str | None, list[Document]] = {name: [] for _, name in known}
+    for place in contributions.rows.tolist():
+        own[keys[place]].append(documents[place])
+    tables, found = [name for name in summary.shares if name != "statements"], []
+    for chosen in own.values():
+        counted = cells.of([each.text for each in chosen], [each.fields for each in chosen])
         found.append({name: summary.histogram(name, counted).ravel() for name in tables})
     return found
 
@@ -135,10 +130,7 @@ def of_summary(public: Public, folder: str) -> Results:
         no_author=public.people.no_author, fields=list(manifest.by),
     )  # fmt: skip
     documents = list(corpus)
-    found = membership(
-        summary, [each.text for each in documents], [each.author for each in documents],
-        [each.fields for each in documents],
-    )  # fmt: skip
+    found = membership(summary, documents)
     return Results(
         publius_version=__version__, kind="summary", as_is=True, command=public.command, candidates=2.0,
         epsilon=float(summary.epsilon), facts={"membership": found},

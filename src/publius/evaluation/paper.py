@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from publius.evaluation.run import Words, changed_share, named_shares
 from publius.files.processes import mapped
 from publius.files.progress import counted, stage
 from publius.noise.randomness import RunKey
-
-SHOWN: Final = 5
-FIRST_WORDS: Final = 24
 
 _Cell = tuple[Setting, int]
 """A setting and the number of a draw."""
@@ -58,7 +55,7 @@ class _Table:
         setting, draw = cell
         protected = self._protected(setting, draw)
         bags = [joined(sorted(each)) for each in protected]
-        whole = 0 if draw else min(SHOWN, len(bags))  # of these every author's place is shown
+        whole = 0 if draw else min(5, len(bags))  # of these every author's place is shown
         nearest = self.by_author.nearest(bags[:whole], len(self.by_author.known_))
         nearest += self.by_author.nearest(bags[whole:], 5)
 
@@ -72,7 +69,7 @@ class _Table:
             "DRtopic": named_shares(*scores_of(self.topical, bags), self.topics),
         }
         shown = [self._neighbours(setting, n, nearest[n]) for n in range(whole)]
-        return _Found(shares, shown, bags, " ".join(protected[0][:FIRST_WORDS]))
+        return _Found(shares, shown, bags, " ".join(protected[0][:24]))
 
     def _protected(self, setting: Setting, draw: int) -> list[list[str]]:
         """The first N words of each text in their order, each through the kernel; those without a vector as they stand."""

@@ -15,9 +15,6 @@ from publius.files.writing import new_folder, write_file
 from publius.privacy.promise import between, outward, percent
 from publius.statistics import Interval
 
-RESULTS: Final = "results.json"
-REPORT: Final = "report.html"
-TABLE: Final = "table.tex"
 _PAGE: Final = Path(__file__).parent / "templates" / "evaluation.html"
 
 
@@ -26,10 +23,10 @@ def write(results: Results, folder: AnyPath) -> None:
     from publius.pages.page import write_page
 
     with new_folder(folder, owner_only=True) as filled:
-        with write_file(filled / RESULTS, 0o600) as file:
+        with write_file(filled / "results.json", 0o600) as file:
             file.write(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
-        write_page(filled / REPORT, _PAGE, page_facts(results), mode=0o600)
-        with write_file(filled / TABLE, 0o600) as file:
+        write_page(filled / "report.html", _PAGE, page_facts(results), mode=0o600)
+        with write_file(filled / "table.tex", 0o600) as file:
             file.write(table_tex(results).encode())
 
 
