@@ -6,6 +6,7 @@ import pytest
 
 from publius.errors import UsageError
 from publius.evaluation.asked import Limits
+from publius.evaluation.corpus import Text
 from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
 from publius.evaluation.report import strongest
 from publius.evaluation.verdict import judged, level_of, needed, overall, too_few
@@ -17,7 +18,8 @@ SETTING = Setting("laplace", 10.0)
 
 def made(values, *, setting=SETTING, attacker="letters", task="author", baseline=0.0, judged=True):
     names, found = [f"a{n}" for n in range(len(values))], np.array(values) - baseline
-    one = attempt(attacker, ["texts"], task, setting, names, values, clear=None, judged=judged)
+    texts = [Text(n, "", name, name) for n, name in enumerate(names)]
+    one = attempt(attacker, ["texts"], task, setting, texts, values, clear=None, judged=judged)
     return msgspec.structs.replace(
         one, advantage=author_mean(found, names, 0.05, (-1.0, 1.0)),
         by_author=msgspec.structs.replace(one.by_author, advantage=tuple(found.tolist())),
@@ -150,8 +152,8 @@ def test_verdicts_can_be_computed_again_from_results():
     rng = seeded_rng(2)
     values = rng.random(60)
     first = attempt(
-        "letters", ["texts"], "author", SETTING, [f"a{n // 3}" for n in range(60)], values, clear=None,
-    )  # fmt: skip
+        "letters", ["texts"], "author", SETTING, [Text(n, "", f"a{n // 3}") for n in range(60)], values, clear=None
+    )
     again = msgspec.json.decode(msgspec.json.encode(first), type=Attempt)
     assert again == first
     for what in ("identified", "advantage"):

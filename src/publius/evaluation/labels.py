@@ -11,7 +11,7 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.evaluation import worst_case
 from publius.evaluation.corpus import Dataset
-from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
+from publius.evaluation.records import CLEAR, Attempt, Setting, attempt, groups_of
 
 RANDOMIZED: Final = "randomized-response"
 
@@ -23,34 +23,29 @@ def evaluate_labels(
 
     The records, clear labels first, and what else follows for each epsilon.
     """
-    authors, topics, facts, attempts = data.authors, data.topics, dict[str, Any](), list[Attempt]()
-    told: dict[tuple[str, ...], IndexArray] = {(): np.zeros(len(answers), np.int64)}
-    if topics:
-        told["topic",] = worst_case.group_places(topics)
+    authors, facts, attempts = data.authors, dict[str, Any](), list[Attempt]()
     place = {name: index for index, name in enumerate(labels)}
-    truth = [text.label("topic") for text in data.attacked]
-    right = np.array([place.get(topic, -1) for topic in truth])
+    right = np.array([place.get(text.label("topic"), -1) for text in data.attacked])
     clear = worst_case.label_law(answers, len(labels), math.inf)
     for epsilon in (math.inf, *epsilons):
         setting = CLEAR if epsilon == math.inf else Setting(RANDOMIZED, epsilon)
         law = worst_case.label_law(answers, len(labels), epsilon)
         facts[setting.name] = _facts(law, answers, labels, epsilon, right)
-        for known, groups in told.items():
+        for told in (False, True) if data.topics else (False,):
+            groups = groups_of(data.attacked, told)
             exact = worst_case.exact_success(law, authors, groups)
             for name, also, found, unprotected, ceiling in (
                 ("label", "texts", by_other_texts(law, authors, groups), by_other_texts(clear, authors, groups), exact.mean()),
                 ("worst-case", "originals", exact, worst_case.exact_success(clear, authors, groups),
                  worst_case.ceiling_of_epsilon(epsilon, authors, groups)),
             ):  # fmt: skip
+                known = [also, "mechanism", *["topic"] * told]
                 attempts.append(attempt(
-                    name, [also, "mechanism", *known], "author", setting, authors, found, groups=groups, clear=unprotected,
-                    ceiling=ceiling, exact=True,
+                    name, known, "author", setting, data.attacked, found, clear=unprotected, ceiling=ceiling, exact=True
                 ))  # fmt: skip
         if (right >= 0).any():  # topics are labels
             read, clearly = (np.where(right >= 0, each[np.arange(len(right)), right], 0.0) for each in (law, clear))
-            attempts.append(
-                attempt("reader", (), "topic", setting, authors, read, labels=truth, clear=clearly, exact=True)
-            )
+            attempts.append(attempt("reader", (), "topic", setting, data.attacked, read, clear=clearly, exact=True))
     return attempts, facts
 
 

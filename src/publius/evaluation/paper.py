@@ -144,7 +144,6 @@ def table1(
             task: Task = "topic" if column.endswith("topic") else "author"
             shares = np.mean([found.shares[column] for found in own], axis=0)
             attempts.append(attempt(
-                column, ["texts"], task, setting, table.authors, shares, clear=clear,
-                labels=topics if task == "topic" else table.authors, draws=len(own), judged=False,
+                column, ["texts"], task, setting, data.attacked, shares, clear=clear, draws=len(own), judged=False
             ))  # fmt: skip
     return attempts, facts

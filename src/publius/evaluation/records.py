@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from publius.arrays import IndexArray
 from publius.evaluation.attackers import Task
-from publius.evaluation.worst_case import baseline, candidates_of
+from publius.evaluation.corpus import Text
+from publius.evaluation.worst_case import baseline, candidates_of, group_places
 from publius.statistics import LEVEL, Interval, author_mean
 
 Answer = Literal["PASS", "FAIL", "INCONCLUSIVE"]
@@ -99,21 +100,19 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         return Interval(getattr(self, what).value, limits.low, limits.high)
 
 
-def attempt(
-    attacker: str, told: Sequence[str], task: Task, setting: Setting, authors: Sequence[str], values: ArrayLike, *,
-    clear: ArrayLike | None, labels: Sequence[str] | None = None, groups: IndexArray | None = None,
-    ceiling: float = 1.0, exact: bool = False, judged: bool = True, draws: int = 1,
-) -> Attempt:  # fmt: skip
-    """The record of ``values``, how often each text's label was named, and ``clear``, the same unprotected.
+def groups_of(texts: Sequence[Text], told: bool, fold: bool = False) -> IndexArray:
+    """The groups of texts that who is told the topics, or is not, tells apart; with ``fold`` by that as well."""
+    return group_places([(told and text.topic, fold and text.fold) for text in texts])
 
-    ``labels`` are the ``authors`` where nothing else is named; they are named among those of a text's group, of all where
-    there are no ``groups``.
-    """
-    named = authors if labels is None else labels
-    alike = np.zeros(len(named), np.int64) if groups is None else groups
-    names, places = np.unique(np.asarray(authors, dtype=str), return_inverse=True)
-    found = np.asarray(values, np.float64)
-    known = baseline(named, alike)
+
+def attempt(
+    attacker: str, told: Sequence[str], task: Task, setting: Setting, texts: Sequence[Text], values: ArrayLike, *,
+    clear: ArrayLike | None, ceiling: float = 1.0, exact: bool = False, judged: bool = True, draws: int = 1,
+) -> Attempt:  # fmt: skip
+    """The record of ``values``, how often each text's label was named, and ``clear``, the same unprotected."""
+    named, alike = [text.label(task) for text in texts], groups_of(texts, "topic" in told)
+    names, places = np.unique([text.label("author") for text in texts], return_inverse=True)
+    found, known = np.asarray(values, np.float64), baseline(named, alike)
     sizes = np.bincount(places)
 
     def means(numbers: Any) -> tuple[float, ...]:

@@ -33,7 +33,7 @@ from publius.evaluation.attackers import (
 from publius.evaluation.attackers.counting import Likelihood
 from publius.evaluation.attackers.informed import EstimatedTransition, Informed, Transition, transition_of
 from publius.evaluation.corpus import Dataset, Text
-from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
+from publius.evaluation.records import CLEAR, Attempt, Setting, attempt, groups_of
 from publius.files.progress import advance, stage
 from publius.mechanisms.lifted import Lifted
 from publius.noise.randomness import RunKey
@@ -291,8 +291,7 @@ class Evaluation:
         texts = [self.data.attacked[n] for n in self._held] if holds else self.data.attacked
         whole = task == "author" and len(texts) == len(self.data.attacked)
         return attempt(
-            name, [*told_of(name), *["topic"] * told], task, protected.setting, [text.label("author") for text in texts],
-            values, clear=clear, labels=[text.label(task) for text in texts], groups=_groups(texts, told),
+            name, [*told_of(name), *["topic"] * told], task, protected.setting, texts, values, clear=clear,
             ceiling=ceilings[told] if whole else 1.0, exact=holds and protected.kernel is None, judged=not holds,
             draws=len(protected.bags),
         )  # fmt: skip
@@ -304,7 +303,7 @@ class Evaluation:
             return dict.fromkeys(self._told, 1.0)
         delta = protected.lifted.guarantee.delta
         return {
-            told: worst_case.ceiling_of(exponents, data.authors, _groups(data.attacked, told, fold=True), delta)
+            told: worst_case.ceiling_of(exponents, data.authors, groups_of(data.attacked, told, fold=True), delta)
             for told in self._told
         }
 
@@ -335,7 +334,7 @@ class Evaluation:
         authors, scores = [text.label("author") for text in texts], self._candidate_scores(protected)
         return {
             (WORST_CASE, "author", told): np.mean(
-                [worst_case.author_success(each, authors, _groups(texts, told)) for each in scores], axis=0
+                [worst_case.author_success(each, authors, groups_of(texts, told)) for each in scores], axis=0
             )
             for told in self._told
         }
@@ -356,11 +355,6 @@ class Evaluation:
                 rng = RunKey.seeded(self.seed).rng(f"worst case/{draw}")
                 scores.append(worst_case.distance_scores(texts, released, protected.kernel, rng))
         return scores
-
-
-def _groups(texts: Sequence[Text], told: bool, fold: bool = False) -> IndexArray:
-    """The groups of texts that who is told the topics, or is not, tells apart; with ``fold`` by that as well."""
-    return worst_case.group_places([(told and text.topic, fold and text.fold) for text in texts])
 
 
 def named_shares(
