@@ -15,7 +15,7 @@ COMMANDS: Final = {
         "summarize": ("summarize:summarize", "Release what a collection says, each author protected."),
         "label": ("release:label", "Release one randomized label per document."),
         "obfuscate": ("release:obfuscate", "Release the words of each document as noisy bags."),
-        "inspect": ("inspect:inspect", "Look at a file, or at a release; nothing leaves."),
+        "inspect": ("understand:inspect", "Look at a file, or at a release; nothing leaves."),
         "sign": ("release:sign", "Write the page to sign for a release."),
         "verify": ("release:verify", "Check that a release and its page belong together."),
     },

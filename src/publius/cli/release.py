@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from publius.classifiers.classifier import Classifier
     from publius.documents.corpus import Batch
     from publius.mechanisms.kernel import Kernel
+    from publius.mechanisms.lifted import Lifted
     from publius.mechanisms.mechanism import Mechanism
     from publius.releases.run import Result
 
@@ -101,12 +102,7 @@ def obfuscate(
     asked: Releasing = Asked(),
 ) -> None:
     """Release the words of each document as noisy bags."""
-    from publius.mechanisms.lifted import Lifted
-
-    mechanism = Lifted(
-        kernel_asked(words.mechanism, epsilon, words), length, ordered=ordered, between=between, unknown=words.unknown,
-        stop_words=words.stop_words,
-    )  # fmt: skip
+    mechanism = lifted_asked(words.mechanism, epsilon, length, words, ordered=ordered, between=between)
     _released(files_of(file, more), mechanism, asked, mechanism.known, by="these word vectors")
 
 
@@ -151,6 +147,14 @@ def kernel_asked(name: str, epsilon: float, words: Words) -> Kernel:
     parameters = registry.parse_set(registry.kernel_class(name), words.set)
     vectors = Embeddings.load(words.embeddings)
     return registry.make_kernel(name, vectors, epsilon=epsilon, metric=words.metric, parameters=parameters)
+
+
+def lifted_asked(name: str, epsilon: float, length: int, words: Words, **order: Any) -> Lifted:
+    """`kernel_asked` on each word of a document."""
+    from publius.mechanisms.lifted import Lifted
+
+    kernel = kernel_asked(name, epsilon, words)
+    return Lifted(kernel, length, unknown=words.unknown, stop_words=words.stop_words, **order)
 
 
 def _released(

@@ -1,19 +1,20 @@
-"""``publius explain``: what is promised, and what a word or text becomes; ``publius explore``: the same in the browser."""
+"""``publius explain``: what is promised, what becomes of a word or text; ``explore``, in the browser; ``inspect`` a file."""
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from publius.cli import console
-from publius.cli.console import Table
-from publius.cli.parsing import AsRead, File, Folder, Help, Json, WordOptions
-from publius.cli.release import kernel_asked
-from publius.errors import PolicyError, UsageError
-from publius.settings import Reading, Words
+from publius.cli.console import Note, Table
+from publius.cli.parsing import AsRead, ByAuthors, Documents, File, Folder, Help, Json, More, WordOptions, files_of
+from publius.cli.release import kernel_asked, lifted_asked
+from publius.errors import PolicyError, UsageError, shown
+from publius.settings import People, Reading, Words
 
 if TYPE_CHECKING:
     from publius.mechanisms.kernel import Kernel
@@ -23,6 +24,8 @@ Answer = tuple[dict[str, Any], list[str | Table]]
 """The record of what was found, and the sentences and tables that people are shown of it."""
 _DRAWN: Final = ", within 3 points"
 """Of a law without a closed form: 2,000 draws, at 95 %."""
+_FIRST: Final = 5
+"""Rows of a release that are shown beside their documents."""
 
 
 def explain(
@@ -49,23 +52,23 @@ def explain(
     if between is not None and release is None:
         raise UsageError("--between needs a second text: publius explain --between A B")
     if between is not None and nearest is not None:
-        lifted = _lifted(words.mechanism, 10.0, length, words)
+        lifted = lifted_asked(words.mechanism, 10.0, length, words)
         found, shown = _nearest(_one_text(between, reading), str(release), nearest, lifted, reading)
     elif between is not None:
         texts = _one_text(between, reading), _one_text(str(release), reading)
-        found, shown = _between(*texts, _lifted(chosen, epsilon, length, words), plan=plan)
+        found, shown = _between(*texts, lifted_asked(chosen, epsilon, length, words), plan=plan)
     elif release is not None:
         found, shown = _release(release)
     elif word is not None:
         found, shown = _word(word, kernel_asked(chosen, epsilon, words))
     elif text is not None:
-        found, shown = _text(text, _lifted(chosen, epsilon, length, words))
+        found, shown = _text(text, lifted_asked(chosen, epsilon, length, words))
     elif unchanged is not None:
         found, shown = _unchanged(chosen.split(","), unchanged, words)
     elif mechanism == "list":
         found, shown = _list()
     elif mechanism is not None:
-        found, shown = _setting(_lifted(mechanism, epsilon, length, words))
+        found, shown = _setting(lifted_asked(mechanism, epsilon, length, words))
     else:
         raise UsageError(
             "explain what? A RELEASE folder, --mechanism NAME --epsilon E, --between A B, --word W or --text T"
@@ -216,12 +219,6 @@ def _one_text(path: str, reading: Reading) -> str:
     return found[0].text
 
 
-def _lifted(name: str, epsilon: float, length: int, words: Words) -> Lifted:
-    from publius.mechanisms.lifted import Lifted
-
-    return Lifted(kernel_asked(name, epsilon, words), length, unknown=words.unknown, stop_words=words.stop_words)
-
-
 def explore(
     folder: Annotated[Path, Help("Files and finished releases. Default: this folder.")] = Path(),
     *,
@@ -233,7 +230,6 @@ def explore(
 
     It listens on this machine only. The token stands in the printed address, behind #.
     """
-    from publius.errors import shown
     from publius.web import server
 
     if not folder.is_dir():
@@ -250,3 +246,84 @@ def explore(
 
     token = server.token_for(token_file)
     server.serve(server.listening_socket(port), token, folder, started)
+
+
+def inspect(
+    file: Documents,
+    *more: More,
+    by: Annotated[tuple[str, ...], Help('Declared groups: which rows would become "other".')] = (),
+    release: Annotated[Folder | None, Help("Show what this release made of these documents.")] = None,
+    document: Annotated[int | None, Help("Print one as a release reads it; from 1.")] = None,
+    json: Json = False,
+    reading: AsRead = Reading(),
+    people: ByAuthors = People(),
+) -> None:
+    """Look at a file, or at a release; nothing leaves."""
+    import msgspec
+
+    from publius.documents.inspection import inspect as looked_at
+    from publius.summaries.groups import Groups
+
+    if (Path(file) / "manifest.json").is_file():
+        raise UsageError(f"this folder is a release: publius explain {file}, or publius inspect FILE --release {file}")
+    files = files_of(file, more, by[-1] if by else None)
+    if release is not None:
+        compared = console.watched(_against, files, reading, people, release)
+        console.answer(compared, *_beside(compared), json=json)
+        return
+    if document is not None:
+        from publius.documents.corpus import open_corpus
+
+        console.say(next((each.text for each in open_corpus(files, reading) if each.row + 1 == document), ""))
+        return
+    groups = {field.name: field.declares for field in Groups.of(by).fields}
+    found = console.watched(looked_at, files, reading, by=groups, **vars(people))
+    without = f", {found.without_text:,} without text" if found.without_text else ""
+    facts = [
+        ("documents", f"{found.documents:,}{without}"), ("columns", ", ".join(found.columns)),
+        ("texts in", found.text_field), ("encoding", found.encoding),
+        ("languages", ", ".join(f"{name} {count:,}" for name, count in found.languages.items())),
+    ]  # fmt: skip
+    notes = Table(("rows", "to look at", "where"), [(each.count, each.what, each.where) for each in found.notes])
+    odd = notes if found.notes else "Nothing odd was found."
+    console.answer(msgspec.to_builtins(found), Table(("found", ""), facts), odd, json=json)
+
+
+def _against(files: str | list[str], reading: Reading, people: People, folder: str) -> dict[str, Any]:
+    """The first rows, beside their documents where ids left; and how often each label or word stands there."""
+    from publius.documents.corpus import open_corpus
+    from publius.releases.manifest import SummaryManifest
+    from publius.releases.rows import read_release
+
+    released = read_release(folder)
+    texts: dict[str | None, str] = {}
+    if getattr(released.manifest, "ids", False):
+        corpus = open_corpus(files, reading, id_field="id", **vars(people))
+        texts = {each.id: each.text for each in islice(corpus, _FIRST)}
+    rows = (row for row in released.rows() if not texts or row.get("id") in texts)
+    return {
+        "by_id": bool(texts),
+        "made_up": isinstance(released.manifest, SummaryManifest),
+        "rows": [{"text": texts.get(row.get("id")), **row} for row in islice(rows, _FIRST)],
+        **{name: released.table(name) for name in ("labels", "words") if name in released.tables},
+    }
+
+
+def _beside(compared: dict[str, Any]) -> Iterator[Note | Table]:
+    if compared["made_up"]:
+        yield Note("Rows of a summary are made up: they are nobody's.")
+    elif not compared["by_id"]:
+        yield Note("Rows of this release are in a secret order: nobody can say which document is which.")
+    rows = []
+    for row in compared["rows"]:
+        said = ", ".join(f"{name} {value}" for name, value in row.items() if name not in ("id", "text"))
+        rows.append((row.get("id"), _cut(row["text"] or ""), _cut(said)))
+    yield Table(("id", "document", "released"), rows)
+    for name in ("labels", "words"):
+        if table := compared.get(name):
+            yield Table(tuple(table[0]), [tuple(row.values()) for row in table[:20]])
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else line[:77] + "..."
