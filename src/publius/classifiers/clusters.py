@@ -21,14 +21,13 @@ from publius.classifiers.features import (
     product,
     typical_words,
     unit,
-    uses,
     weighted,
 )
 from publius.classifiers.store import Meta, StoredClassifier
 from publius.errors import DataError, UsageError, extra
 from publius.files.progress import stage
 from publius.text.known_words import count_matrix
-from publius.text.list_rule import may_leave
+from publius.text.list_rule import may_leave, uses
 from publius.text.tokenizer import StopWords
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ class Clusters(_Placed):
             raise DataError(f"{len(texts):,} public texts are too few for {clusters} clusters: at most half as many")
         with stage("reading words"):
             used, users = uses(texts, authors)
-            kept = may_leave(users, extra=extra_words, languages=languages).keys() - StopWords.load("english").words
+            kept = may_leave(users, extra=extra_words, languages=languages) - StopWords.load("english").words
             vocabulary = tuple(sorted(word for word in kept if used[word] <= max(2, _COMMON * len(texts))))
             if len(vocabulary) < 2:
                 raise DataError(

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError
-from publius.text.known_words import PROFILE, KnownWords
-from publius.text.normal_form import author_key
-from publius.text.tokenizer import StopWords, split_clitics
 
 if TYPE_CHECKING:
     from publius.classifiers.encoder import Encoder
 
 WEIGHT: Final = 0.5  # of an encoder's vector beside the words of a trained classifier (theory, 15)
 LOGS: Final = np.array([0.0, *(1 + math.log(count) for count in range(1, 4096))])  # a word counts at most 4,095 times
-_AT_ONCE: Final = 1000  # texts
-_HALF: Final = 2**32  # a text's number and a word's place are one number
 _TYPICAL: Final = 50  # public words of a label, at most
 
 
@@ -86,41 +81,6 @@ def inverse_frequencies(counts: Any) -> Float64Array:
     """ln((1 + n) / (1 + n_w)) + 1 of each word w that n_w of n texts use, shape (V,); 0 where none does."""
     used = np.bincount(counts.indices, minlength=counts.shape[1])
     return np.where(used > 0, np.log((1 + counts.shape[0]) / (1 + used)) + 1, 0.0)
-
-
-@final
-class _Every(dict[str, int]):
-    """A vocabulary that has every word which `tokenize` gives, with a place by when it came."""
-
-    unknown_index, vocabulary, places = 0, (), property(lambda self: self)
-    __hash__ = object.__hash__  # type: ignore[assignment]
-
-    def __contains__(self, word: object) -> bool:
-        return "'" not in str(word) or len(split_clitics(str(word))) == 1
-
-    def __missing__(self, word: str, default: object = None) -> int:
-        return self.setdefault(word, len(self))
-
-    get = __missing__
-
-
-def uses(texts: Sequence[str], authors: Sequence[Any] | None) -> tuple[dict[str, int], dict[str, int]]:
-    """How many public texts use each word, and how many of their authors do, as `may_leave` counts them."""
-    every, pairs, numbers = _Every(), [np.zeros(0, np.int64)], dict[str | None, int]()
-    known = KnownWords(every, PROFILE, StopWords.load("none"))
-    for start in range(0, len(texts), _AT_ONCE):
-        owners, places = known.known(texts[start : start + _AT_ONCE])
-        pairs.append(_distinct((owners + start) * _HALF + places))
-    found, keys = np.concatenate(pairs), [author_key(author) for author in authors or ()]
-    of = [numbers.setdefault(key, len(numbers)) for key in keys] if any(keys) else range(len(texts))
-    by_author = _distinct(np.array(of, np.int64)[found // _HALF] * _HALF + found % _HALF)
-    used, users = (np.bincount(each % _HALF, minlength=len(every)).tolist() for each in (found, by_author))
-    return dict(zip(every, used, strict=True)), dict(zip(every, users, strict=True))
-
-
-def _distinct(numbers: IndexArray) -> IndexArray:
-    numbers.sort()  # quicker than the table that np.unique makes
-    return numbers[np.diff(numbers, prepend=-1) > 0]
 
 
 def typical_words(

@@ -22,7 +22,6 @@ from publius.classifiers.features import (
     meaning,
     product,
     typical_words,
-    uses,
     weighted,
 )
 from publius.classifiers.store import StoredClassifier
@@ -30,7 +29,7 @@ from publius.errors import DataError, extra
 from publius.files.progress import counted, stage
 from publius.statistics import author_mean
 from publius.text.known_words import count_matrix
-from publius.text.list_rule import may_leave
+from publius.text.list_rule import may_leave, uses
 from publius.text.normal_form import author_key, compared
 from publius.text.tokenizer import StopWords
 
@@ -101,7 +100,7 @@ class TopicClassifier(StoredClassifier):
             vocabulary = tuple(sorted(word for word, count in used.items() if count >= _TEXTS_EACH))
             if not vocabulary:
                 raise DataError(f"no word is in {_TEXTS_EACH} of the public texts: give more texts")
-            public = may_leave(users, extra=extra_words, languages=languages).keys() - StopWords.load("english").words
+            public = may_leave(users, extra=extra_words, languages=languages) - StopWords.load("english").words
             counts = count_matrix(texts, vocabulary, stop_words="none")
         with stage("encoding"):
             vectors = meaning(texts, encoder)

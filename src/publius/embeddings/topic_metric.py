@@ -17,7 +17,7 @@ from publius.arrays import Float64Array
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError
 from publius.settings import AUTHORS_AT_LEAST
-from publius.text.list_rule import may_leave
+from publius.text.list_rule import may_leave, uses
 from publius.text.tokenizer import StopWords, tokenize
 
 _WORDS: Final = 1000
@@ -43,7 +43,7 @@ def fit_metric(
         raise DataError(f"{len(texts)} public texts and {len(labels)} labels: give one label for each text")
     stops = StopWords.load()
     used = [{word for word in tokenize(text) if word not in stops} for text in texts]
-    public = sorted(may_leave(used, authors, extra=extra, languages=languages))
+    public = sorted(may_leave(uses(texts, authors)[1], extra=extra, languages=languages) - stops.words)
     topics = Counter(map(str, labels))
     if len(topics) < 2:
         raise DataError(f"the public texts have {len(topics)} topic: at least two are needed")
