@@ -320,7 +320,10 @@ def test_english_covers_contractions_and_their_pieces():
 
 def test_the_english_list_is_frozen():
     """Manifests name it: a change of words is a new version."""
-    assert (len(ENGLISH.words), ENGLISH.sha256) == (250, "d970e9041dc359f1624d163b8904f2f9fab933b16571a5c65474d80842628231")
+    assert (len(ENGLISH.words), ENGLISH.sha256) == (
+        250,
+        "d970e9041dc359f1624d163b8904f2f9fab933b16571a5c65474d80842628231",
+    )
 
 
 def test_no_english_stop_word_survives_tokenizing():
