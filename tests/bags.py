@@ -7,12 +7,19 @@ from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import block_diag, csr_array, eye_array, kron, vstack
 from scipy.spatial.distance import cdist
 
-from publius.text.bag import UNKNOWN, Bag
+from publius.embeddings.embeddings import word_indices
+from publius.text.bag import UNKNOWN, Bag, bags_at
 from toy import WORDS
 
 
 def random_bag(rng, size, words=(*WORDS[:20], UNKNOWN)):
     return Bag([words[i] for i in rng.integers(0, len(words), size).tolist()])
+
+
+def randomized(kernel, bag, rng):
+    """The bag with each word drawn anew."""
+    words = word_indices([*bag.words()], kernel.embeddings)
+    return bags_at(kernel.embeddings, kernel.draw([words], [rng])[0][None])[0]
 
 
 def vectors_of(bag, embeddings):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bags import randomized
 from publius.embeddings.embeddings import Embeddings
 from publius.errors import DataError, UsageError
 from publius.mechanisms.finite import sweep
@@ -14,7 +15,7 @@ from publius.mechanisms.kernels.mahalanobis import RegularizedMahalanobis
 from publius.mechanisms.kernels.projected import projected
 from publius.mechanisms.kernels.vickrey import TwoNearest
 from publius.mechanisms.registry import make_kernel
-from publius.noise.randomness import seeded_rng
+from publius.noise.randomness import seeded_rng, system_rng
 from publius.text.bag import Bag
 from vocabularies import vocabulary
 
@@ -99,5 +100,5 @@ def test_weights_are_shares_and_progress_ends_where_all_pairs_are_seen(monkeypat
 @pytest.mark.parametrize("name", ["laplace", "exponential"])
 def test_a_bag_is_drawn_anew_unless_a_generator_is_given(embeddings, name):
     kernel, bag = make_kernel(name, embeddings, epsilon=0.5), Bag(["river"] * 20)
-    assert kernel.randomize(bag, seeded_rng(1)) == kernel.randomize(bag, seeded_rng(1))
-    assert kernel.randomize(bag) != kernel.randomize(bag)
+    assert randomized(kernel, bag, seeded_rng(1)) == randomized(kernel, bag, seeded_rng(1))
+    assert randomized(kernel, bag, system_rng()) != randomized(kernel, bag, system_rng())

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from bags import randomized
 from publius.audit.laws import LAWS, Toy, check_laws, excess, fault, small_embeddings, word_counts, worlds
 from publius.errors import PolicyError
 from publius.mechanisms.finite.base import AbstractFinite
@@ -82,7 +83,7 @@ def test_the_guarantee_is_the_one_asked_for(mechanism):
 
 def test_bags_keep_their_size_and_the_facts_say_it(mechanism):
     bag = Bag([f"w{i % 40}" for i in range(50)])
-    assert mechanism.randomize(bag, seeded_rng(4)).size == 50
+    assert randomized(mechanism, bag, seeded_rng(4)).size == 50
     lifted = Lifted(mechanism, 50)
     facts = lifted.facts()
     assert (facts["mechanism"], facts["length"], facts["exponent_per_distance"]) == (

@@ -10,16 +10,15 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.distances.metrics import METRICS, AbstractMetric, Distances, ground_metric, is_own
-from publius.embeddings.embeddings import Embeddings, word_indices
+from publius.embeddings.embeddings import Embeddings
 from publius.errors import PolicyError, UsageError
 from publius.files.processes import processors
 from publius.files.user_code import keep_unheard, unheard
 from publius.noise.laplace import checked_epsilon
-from publius.noise.randomness import Generator, system_rng
+from publius.noise.randomness import Generator
 from publius.option import Settings, declared
 from publius.privacy.guarantee import Evidence, Guarantee
 from publius.settings import EUCLIDEAN
-from publius.text.bag import Bag, bags_at
 
 _FIXED = frozenset({"embeddings", "metric", "epsilon", "chosen", "shape", "constant"})
 
@@ -146,13 +145,3 @@ class Kernel(ABC):
         if len(outputs) and not (outputs.min() >= 0 and outputs.max() < self.embeddings.size):
             raise PolicyError(f"the mechanism {self.name} gave an index outside the vocabulary")
         return np.split(outputs, np.cumsum([len(words) for words in batch])[:-1])
-
-    @final
-    def randomize(self, bag: Bag, rng: Generator | None = None) -> Bag:
-        """A protected bag of the same size: Algorithm 2. Without ``rng``, fresh operating system randomness.
-
-        Words outside the vocabulary are the public unknown token's (`DataError` otherwise): give the bag through
-        `Bag.from_text`, which applies the unknown-word policy.
-        """
-        words = word_indices([*bag.words()], self.embeddings)
-        return bags_at(self.embeddings, self.draw([words], [rng if rng is not None else system_rng()])[0][None])[0]

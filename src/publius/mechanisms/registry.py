@@ -48,9 +48,8 @@ def kernel_class(name: str) -> type[Kernel]:
         raise UsageError(f"{name} is named {found.name!r}, which is a mechanism of Publius: give it another name")
     if not issubclass(found.Parameters, Settings):
         raise PolicyError(f"{name} declares Parameters that do not derive from publius.option.Settings")
-    for method in ("draw", "randomize"):
-        if getattr(found, method) is not getattr(Kernel, method):
-            raise PolicyError(f"{name} replaces {method}, which is Publius's: define noise and apply only")
+    if found.draw is not Kernel.draw:
+        raise PolicyError(f"{name} replaces draw, which is Publius's: define noise and apply only")
     if "threads" not in inspect.signature(found.apply).parameters:
         raise PolicyError(f"{name}: apply needs the parameters words, noise and threads=1")
     return found

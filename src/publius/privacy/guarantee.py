@@ -123,14 +123,13 @@ class Bound:
     delta: float
 
 
-def factor(exponent: float) -> float | None:
-    """exp(``exponent``), rounded up: how many times as probable an output can be. None beyond float64's range."""
+def factor(exponent: float) -> float:
+    """exp(``exponent``), rounded up: how many times as probable an output can be. Infinite beyond float64's range."""
     try:
         # The C library's exp errs by less than one unit in the last place.
-        value = math.nextafter(math.exp(exponent), math.inf) if exponent else 1.0
+        return math.nextafter(math.exp(exponent), math.inf) if exponent else 1.0
     except OverflowError:
-        return None
-    return value if math.isfinite(value) else None
+        return math.inf
 
 
 def posterior_at_most(exponent: float, candidates: int) -> float:

@@ -225,6 +225,4 @@ def percent(share: float, *, up: bool = False, down: bool = False) -> str:
 def factor_text(exponent: float) -> str:
     """exp(``exponent``), rounded up, for people; beyond float64 as a power."""
     value = factor(exponent)
-    if value is not None:
-        return rounded_up(value)
-    return f"exp({rounded_up(exponent, 6)})" if math.isfinite(exponent) else "without limit"
+    return f"exp({rounded_up(exponent, 6)})" if math.isinf(value) and math.isfinite(exponent) else rounded_up(value)
