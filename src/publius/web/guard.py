@@ -38,7 +38,6 @@ class Guard:
     """Lets pass what may ask; an error becomes one line of JSON: a refusal's message, of a bug its type and place alone."""
 
     def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
-        """``port`` is where we listen; ``token`` what was printed."""
         self._app = app
         self._hosts = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
         self._origins = frozenset(f"http://{host}" for host in self._hosts)

@@ -33,8 +33,7 @@ class State:
     """Public things by what they are made from, the last used ones; one request makes what others wait for."""
 
     def __init__(self, folder: Path) -> None:
-        """``folder`` is where releases are looked for and files are found."""
-        self.folder = folder.resolve()
+        self.folder = folder.resolve()  # where releases are looked for and files are found
         self.job: Job | None = None
         self._making: tuple[Hashable, Job] | None = None
         self._one = threading.Lock()
@@ -126,7 +125,6 @@ class Job(threading.Thread):
     """Long work in a thread: its lines, how far it is, and how it ended."""
 
     def __init__(self, work: Callable[[Callable[[str], object]], object]) -> None:
-        """``work`` is called with where to say its lines."""
         super().__init__(daemon=True)
         self.work, self.watch, self.lines = work, Watch(), list[str]()
         self.failed: PubliusError | None = None
