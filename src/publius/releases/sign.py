@@ -57,7 +57,6 @@ class _Attempt(msgspec.Struct, kw_only=True):
     identified: Interval
     baseline: Interval
     clear: Interval | None = None
-    authors: int | None = None
     candidates: float = 0.0
 
 
@@ -92,7 +91,7 @@ def sign(
     people: People = People(), evaluation: AnyPath | None = None, purpose: str | None = None,
     recipient: str | None = None, contact: str | None = None, review: str | None = None,
     public_page: AnyPath | None = None,
-) -> Manifest:  # fmt: skip
+) -> None:  # fmt: skip
     """Write the curator's page of a release, which a person signs, and on demand the recipients'.
 
     In ``texts``, the private file, is counted what the curator should know before signing; ``public_page`` shows nothing
@@ -134,21 +133,19 @@ def sign(
         if place is not None:
             write_page(place, "release.html", facts | {"signed": signed | own}, mode=mode)
             note(read_bytes_limited(place))
-    return manifest
 
 
 def _counts(drawn: ReleasedFolder) -> dict[str, Any]:
     """The counts of a summary that noise does not hide: statements where some were asked, else subjects or topics."""
     of = next((name for name in ("statements", "subjects", "topics", "groups") if name in drawn.tables), "subjects")
-    name, count = {"statements": ("statement", "authors"), "groups": ("group", "documents")}.get(
-        of, ("label", "documents")
-    )
-    rows = drawn.table(of) if of in drawn.tables else []
+    name = {"statements": "statement", "groups": "group"}.get(of, "label")
+    count = "authors" if of == "statements" else "documents"
     counts: list[dict[str, Any]] = [
-        {"label": row[name], "value": int(row[count]), "low": int(row["low"]), "high": int(row["high"])} for row in rows
+        {"label": row[name], "value": int(row[count]), "low": int(row["low"]), "high": int(row["high"])}
+        for row in (drawn.table(of) if of in drawn.tables else ())
+        if int(row["low"]) > 0
     ]
-    seen = (each for each in counts if each["low"] > 0)
-    return {"counts": sorted(seen, key=lambda each: -each["value"]), "of": of}
+    return {"counts": sorted(counts, key=lambda each: -each["value"]), "of": of}
 
 
 def check_typed(typed: Mapping[str, str | None]) -> None:

@@ -57,7 +57,6 @@ class Result:
     """What came of a run; the last two are for the curator alone."""
 
     manifest: SummaryManifest
-    folder: Path
     told: Told
     left_out: int  # documents that name no author, which count nowhere
     undeclared: Mapping[str, int]  # of each field of ``by`` how many documents count as "other"
@@ -107,7 +106,7 @@ def summarize_corpus(
         note_files(digests)
         draft.charges = dict.fromkeys(found.names, summary.epsilon)
         complete = draft.finish(manifest)
-    return Result(complete, Path(output), told, found.left_out, found.undeclared)
+    return Result(complete, told, found.left_out, found.undeclared)
 
 
 def manifest_of(told: Told, few: str | None = None) -> SummaryManifest:
