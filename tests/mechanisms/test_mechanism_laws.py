@@ -22,6 +22,7 @@ from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.registry import KERNELS, kernel_class, make_kernel
 from publius.noise.randomness import RunKey, seeded_rng, system_rng
+from publius.option import declared
 from publius.privacy.guarantee import Guarantee
 from publius.text.bag import Bag
 from vocabularies import CASES, brute_force, reference_rows, vocabulary
@@ -79,6 +80,10 @@ def test_the_guarantee_is_the_one_asked_for(mechanism):
     assert guarantee.epsilon == EPSILON
     assert 0 < guarantee.delta < 1e-11
     assert guarantee.lifted(400).epsilon_total == EPSILON * 400
+
+
+def test_what_it_takes_is_stated_by_the_name_that_set_takes(mechanism):
+    assert declared(mechanism.Parameters).keys() <= mechanism.parameters.keys()
 
 
 def test_bags_keep_their_size_and_the_facts_say_it(mechanism):

@@ -230,6 +230,9 @@ def test_commands_repeat_the_settings():
     )
     assert "--labels '\"a,b\",c'" in command_of(named)
     assert "--length 40 --mechanism laplace --epsilon 10" in command_of(words_of())
+    stated = {"project": 7, "scale": 2.5, "epsilon_certified": 9.99}
+    projected = words_of(mechanism="projected-exponential", mechanism_parameters=stated)
+    assert "--mechanism projected-exponential --set project=7 --epsilon 10" in command_of(projected)
     assert "--by district=North,South --epsilon 1" in command_of(summary_of())
 
 

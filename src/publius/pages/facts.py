@@ -168,9 +168,14 @@ def command_of(manifest: Any) -> str:
         else:
             parts += ["--classifier", manifest.classifier.name]
     else:
+        from publius.mechanisms.registry import KERNELS, kernel_class  # for which labels and summaries need not wait
+        from publius.option import declared
+
         parts = ["obfuscate", "FILE", "--length", str(manifest.length), "--mechanism", manifest.mechanism]
-        for name, value in manifest.mechanism_parameters.items():
-            parts += ["--set", f"{name}={value}"]
+        stated = manifest.mechanism_parameters
+        takes = declared(kernel_class(manifest.mechanism).Parameters) if manifest.mechanism in KERNELS else stated
+        for name in sorted(takes.keys() & stated.keys() - {"source"}):  # the rest of what is stated follows from these
+            parts += ["--set", f"{name}={stated[name]}"]
         parts += ["--ordered"] * manifest.ordered
     parts += ["--epsilon", repr(manifest.epsilon).removesuffix(".0")]
     if kind == "labels" and manifest.bag is not None:

@@ -69,7 +69,7 @@ class Mahalanobis(NoisyWords):
     def parameters(self) -> dict[str, Any]:
         """See `Kernel.parameters`."""
         euclidean = self.epsilon / float(self.metric.radii.min())
-        return {"lambda": self.chosen.share, "epsilon_euclidean": euclidean}
+        return {**super().parameters, "epsilon_euclidean": euclidean}
 
     @cached_property
     def points(self) -> FloatArray:

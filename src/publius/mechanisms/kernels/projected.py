@@ -82,7 +82,7 @@ def projected(vectors: FloatArray, count: int | None) -> Float64Array:
     if count is None:
         count = 1 + int(np.searchsorted(np.cumsum(values) / values.sum(), _VARIANCE))
     if not 1 <= count <= vectors.shape[1]:
-        raise UsageError(f"--project must be from 1 to the dimension {vectors.shape[1]}, not {count}")
+        raise UsageError(f"project must be from 1 to the dimension {vectors.shape[1]}, not {count}")
     return rotated(vectors, axes[:, :count])
 
 
@@ -113,7 +113,7 @@ def largest_ratio(law: Law) -> Constant:
     slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
     found = sweep.steepest_pairs(law.outer, law.delta, lambda far, near, *_: near / far * slack)
     if not len(found.pairs):
-        raise DataError("all words have the same projection: keep more dimensions with --project")
+        raise DataError("all words have the same projection: keep more dimensions with --set project=N")
     first, second = found.pairs[0].tolist()
     return Constant(float(max(found.bounds[0], found.others)), 1.0, (first, second), found.smallest_distance)
 
