@@ -132,10 +132,11 @@ def lower_bound(
 
 def counted(shown: Callable[[Output], Output], outputs: Iterable[Output]) -> Counter[Output]:
     """How often each value is ``shown`` of outputs."""
-    found = Counter[Output]()
-    for output, count in Counter(outputs).items():
-        found[shown(output)] += count
-    return found
+    found: dict[Output, int] = {}  # quicker than a Counter while it is filled
+    for output, count in (outputs if isinstance(outputs, Counter) else Counter(outputs)).items():
+        value = shown(output)
+        found[value] = found.get(value, 0) + count
+    return Counter(found)
 
 
 def repeats(case: Case, target: Target) -> bool:
