@@ -265,20 +265,16 @@ def lookup(
     unknown once. Stop words leave before that, and so do pieces that are. What ``keep`` names comes too, in its place.
     """
     chosen = profile_named(profile)
-    fallbacks = _fallbacks(chosen)
     tokens = _tokens(text, chosen, _WORD_OR_MARK if keep in ("punctuation", "all") else _WORD)
-    found = _lookup(tokens, vocabulary, stop_words.words, fallbacks, kept=keep != "none")
-    if keep != "punctuation":
-        return found
-    return (word for word in found if type(word) is not UnprotectedToken or word in _MARKS.values())
+    return _lookup(tokens, vocabulary, stop_words.words, _fallbacks(chosen), kept=keep in ("stop-words", "all"))
 
 
 def _lookup(
     tokens: Iterable[str], vocabulary: Container[str], stops: frozenset[str], splits: tuple[Splitter, ...], kept: bool
 ) -> Iterator[str]:
-    """Words of the vocabulary, `Unknown` ones, and where asked for what is no word of a bag: `UnprotectedToken`."""
+    """Words of the vocabulary, `Unknown` ones, marks, which are tokens where they are kept, and stop words if ``kept``."""
     for token in tokens:
-        if kept and token in _MARKS:  # first: a vocabulary may have marks too
+        if token in _MARKS:  # first: a vocabulary may have marks too
             yield UnprotectedToken(_MARKS[token])
         elif token in stops:
             if kept:
