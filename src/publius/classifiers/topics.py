@@ -178,11 +178,10 @@ def _fitted(
 
 def groups_of(authors: Sequence[Any] | None, size: int) -> IndexArray:
     """The number of each text's author, shape (n,); a text without one has an author of its own."""
-    keys = [author_key(author) for author in authors] if authors is not None else [None] * size
+    keys = map(author_key, authors if authors is not None else [None] * size)
     places: dict[Any, int] = {}
-    return np.array(
-        [places.setdefault(row if key is None else key, len(places)) for row, key in enumerate(keys)], np.int64
-    )
+    found = [places.setdefault(row if key is None else key, len(places)) for row, key in enumerate(keys)]
+    return np.array(found, np.int64)
 
 
 def folds_of(groups: IndexArray) -> IndexArray:
