@@ -39,6 +39,11 @@ class _Sealed:
 
     __reduce__ = __getstate__ = __copy__ = __deepcopy__ = _refused
 
+    def __repr__(self) -> str:
+        return "ChaCha20(sealed)"
+
+    __str__ = __repr__
+
 
 class _SealedChaCha(_Sealed, ChaCha):  # type: ignore[misc]  # randomgen has no type information
     """ChaCha20 whose key and position cannot be read, set, copied or pickled."""
@@ -59,11 +64,6 @@ class _SealedChaCha(_Sealed, ChaCha):  # type: ignore[misc]  # randomgen has no 
     def state(self) -> NoReturn:
         raise PolicyError("the state of a release generator is sealed: it would reveal the noise")
 
-    def __repr__(self) -> str:
-        return "ChaCha20(sealed)"
-
-    __str__ = __repr__
-
 
 @final
 class _SealedGenerator(_Sealed, Generator):
@@ -71,11 +71,6 @@ class _SealedGenerator(_Sealed, Generator):
 
     def spawn(self, n_children: int) -> NoReturn:
         raise PolicyError("a release generator has no children: ask RunKey for a generator instead")
-
-    def __repr__(self) -> str:
-        return "Generator(ChaCha20, sealed)"
-
-    __str__ = __repr__
 
 
 def entropy(count: int = KEY_BYTES) -> bytes:
