@@ -25,9 +25,6 @@ from publius.files.processes import mapped
 from publius.files.progress import counted, stage
 from publius.noise.randomness import RunKey
 
-_Cell = tuple[Setting, int]
-"""A setting and the number of a draw."""
-
 
 class _Found(NamedTuple):
     shares: dict[str, Float64Array]
@@ -50,8 +47,8 @@ class _Table:
     topical: Any
     seed: int
 
-    def found(self, cell: _Cell) -> _Found:
-        """One draw of one setting: protect, and ask the four attackers."""
+    def found(self, cell: tuple[Setting, int]) -> _Found:
+        """One draw, by its number, of one setting: protect, and ask the four attackers."""
         setting, draw = cell
         protected = self._protected(setting, draw)
         bags = [joined(sorted(each)) for each in protected]

@@ -349,11 +349,11 @@ class Evaluation:
         texts = [places if len(places) else np.zeros(1, np.int64) for places in texts]
         for draw, bags in enumerate(protected.bags):
             released = [inside(bags[n].split(), embeddings) for n in self._held]
-            if protected.transition.exact:
-                scores.append(worst_case.mixture_scores(texts, released, protected.transition))
-            else:
+            if isinstance(protected.transition, EstimatedTransition):
                 rng = RunKey.seeded(self.seed).rng(f"worst case/{draw}")
                 scores.append(worst_case.distance_scores(texts, released, protected.kernel, rng))
+            else:
+                scores.append(worst_case.mixture_scores(texts, released, protected.transition))
         return scores
 
 

@@ -25,8 +25,6 @@ _MOST, _FEWEST = 100, 10
 class ExactTransition:
     """From the kernel's own probabilities, a block of rows at a time: never V x V in memory."""
 
-    exact = True
-
     def __init__(self, kernel: Any) -> None:
         self._kernel, self._size = kernel, kernel.embeddings.size
 
@@ -50,8 +48,6 @@ class ExactTransition:
 
 class EstimatedTransition:
     """From draws of the attacker's own, kept for all folds: less than who knew the exact rows would find."""
-
-    exact = False
 
     def __init__(self, kernel: Any, rng: Generator) -> None:
         self._kernel, self._rng = kernel, rng
