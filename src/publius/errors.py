@@ -1,6 +1,6 @@
 """Every exception that Publius raises on purpose, with the exit code of the command line.
 
-A message says what was found, where, and the way out; it never holds a word of a document (privacy-engineering R17).
+A message says what was found, where, and the way out; it never holds a word of a document (SECURITY.md, rule 17).
 """
 
 from __future__ import annotations

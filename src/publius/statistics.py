@@ -1,7 +1,7 @@
 """Intervals in which authors are what is sampled.
 
 Clopper and Pearson's where each author has one hit or miss and nothing is subtracted, Gaffke's with the true ends
-elsewhere (docs/theory.md section 13): draws of noise, or texts of one author, are no independent trials.
+elsewhere (docs/theory.md, attacks): draws of noise, or texts of one author, are no independent trials.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""R3 to R5: the nearest word is that of exact arithmetic, whatever the batch, the threads or the scale."""
+"""The nearest word is that of exact arithmetic, whatever the batch, the threads or the scale."""
 
 import inspect
 from fractions import Fraction
@@ -148,7 +148,7 @@ def test_ties_on_a_grid_go_to_the_lowest_index(vectors, points):
 
 
 def test_search_sees_vectors_only():
-    """R5: no argument could carry the input word."""
+    """No argument could carry the input word."""
     assert list(inspect.signature(NearestWords.nearest).parameters) == ["self", "points", "threads"]
     assert list(inspect.signature(NearestWords.__init__).parameters) == ["self", "vectors"]
 

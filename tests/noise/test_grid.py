@@ -1,4 +1,4 @@
-"""Noisy vectors on a public grid (R24): what it does, what it costs, and that low bits tell nothing."""
+"""Noisy vectors on a public grid: what it does, what it costs, and that low bits tell nothing."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""R1 and R2: the noise law, its tails, and what is refused. Samples are seeded: a test fails always or never."""
+"""The noise law, its tails, and what is refused. Samples are seeded: a test fails always or never."""
 
 import math
 
@@ -124,7 +124,7 @@ def test_density_ratio_is_at_most_epsilon_times_distance(n):
 @pytest.mark.parametrize("law", [EuclideanLaplace, ManhattanLaplace])
 @pytest.mark.parametrize("n", [1, 2, 10, 50, 100, 300, 768])
 def test_truncated_tail_is_tiny_and_grows_with_distance(law, n):
-    """R2 asks for less than 2^-106 a word up to epsilon * distance = 10; it holds up to 300 and beyond."""
+    """Less than 2^-106 a word up to epsilon * distance = 10 was asked for; it holds up to 300 and beyond."""
     noise = law(n, 1.0)
     assert 0 < noise.truncation_delta(10) < noise.truncation_delta(100) < noise.truncation_delta(300) < 2.0**-500
 

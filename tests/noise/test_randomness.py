@@ -1,4 +1,4 @@
-"""R6 to R9: real ChaCha20 keyed by the operating system, sealed, safe under fork, spawn and threads."""
+"""Real ChaCha20 keyed by the operating system, sealed, safe under fork, spawn and threads."""
 
 import copy
 import multiprocessing

@@ -1,4 +1,4 @@
-"""R2: tails that reach as far as float64, with the exact conditional law beyond the body."""
+"""Tails that reach as far as float64, with the exact conditional law beyond the body."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 """Every public function that makes floats with randomness sees no document, or is on the grid, or promises nothing.
 
-The low bits of a float that was made from a document and noise betray the document (R24).
+The low bits of a float that was made from a document and noise betray the document.
 """
 
 import ast

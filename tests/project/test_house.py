@@ -29,7 +29,7 @@ def room_of(path: Path) -> str:
 
 
 def imported(path: Path) -> set[str]:
-    """Names of our own modules that a file imports, wherever in it, but for type checkers alone."""
+    """Names of our own modules that a file imports, wherever in it."""
     found = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("publius"):

@@ -18,7 +18,7 @@ from publius.errors import DataError
 if TYPE_CHECKING:
     from publius.classifiers.encoder import Encoder
 
-WEIGHT: Final = 0.5  # of an encoder's vector beside the words of a trained classifier (theory, 15)
+WEIGHT: Final = 0.5  # of an encoder's vector beside the words of a trained classifier
 LOGS: Final = np.array([0.0, *(1 + math.log(count) for count in range(1, 4096))])  # a word counts at most 4,095 times
 _TYPICAL: Final = 50  # public words of a label, at most
 

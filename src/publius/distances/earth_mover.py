@@ -38,7 +38,7 @@ class TransportPlan:
     """An optimal flow between two bags, as in the paper's figure."""
 
     distance: float  # the Earth Mover's distance, the sum of mass times distance over the moves
-    distance_upper: float  # a number that the true distance does not exceed, for bounds (R19)
+    distance_upper: float  # a number that the true distance does not exceed, for bounds (rule 13)
     moves: tuple[Move, ...]  # those that cost most first; masses sum to 1, and words that stay have the distance 0
 
 
@@ -146,7 +146,7 @@ def _transport(
 
 
 def earth_movers_distance(a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = EUCLIDEAN) -> float:
-    """Least mean distance to move the words of ``a`` to those of ``b`` (theory, 1).
+    """Least mean distance to move the words of ``a`` to those of ``b`` (docs/theory.md, documents).
 
     The optimum of the transport problem between the bags, each normalised to unit mass, in units of the word distance.
     For equal sizes it is a pseudometric, and N * epsilon times it is the exponent of the guarantee. `DataError` for an
@@ -200,9 +200,9 @@ def pairwise_distances(bags: Sequence[Bag], embeddings: Embeddings, metric: str 
 def word_by_word_distance(
     a: Sequence[str], b: Sequence[str], embeddings: Embeddings, metric: str | Ground = EUCLIDEAN
 ) -> float:
-    """The sum of d(a_i, b_i) over the positions of two sequences of N words, rounded up (R19).
+    """The sum of d(a_i, b_i) over the positions of two sequences of N words, rounded up (rule 13).
 
-    Epsilon times it bounds what ordered text tells of which of the two it was made from (theory, 2); it is at least N
+    Epsilon times it bounds what ordered text tells of which of the two it was made from (docs/theory.md, words); it is at least N
     times the Earth Mover's distance of their bags.
     """
     from fractions import Fraction  # and with it decimal, for which no start need wait

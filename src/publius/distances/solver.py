@@ -36,7 +36,7 @@ class Flow:
 
 
 def optimal_flow(costs: Float64Array, supply: MassArray, demand: MassArray) -> Flow:
-    """A flow of least total cost: the linear program of Earth Mover's distance (theory, 1).
+    """A flow of least total cost: the linear program of Earth Mover's distance (docs/theory.md, documents).
 
     ``costs`` has shape (p, q); ``supply`` (p,) and ``demand`` (q,) are positive whole numbers of one total.
     """

@@ -114,7 +114,7 @@ class Source:
         return found
 
     def _spooled(self, stream: IO[bytes], name: str, reading: Reading) -> File:
-        """What a stream gives, in memory, gone with the corpus: no copy of it lies on a disk (R17)."""
+        """What a stream gives, in memory, gone with the corpus: no copy of it lies on a disk."""
         held = os.memfd_create("documents", os.MFD_CLOEXEC)
         weakref.finalize(self, os.close, held)
         with open(held, "wb", closefd=False) as kept:

@@ -1,6 +1,6 @@
 """Noisy vectors -> nearest words: exact, at the speed of the matrix product it needs.
 
-The search is a function of the noisy vectors alone: it never sees the input words (R5), so it is post-processing
+The search is a function of the noisy vectors alone: it never sees the input words, so it is post-processing
 and keeps the guarantee. Three stages, each handing on only what it cannot decide:
 
 1. float32: scores z.w - |w|^2/2 for a block of points against panels of the vocabulary, one matrix product with
@@ -11,7 +11,7 @@ and keeps the guarantee. Three stages, each handing on only what it cannot decid
 From so much work on that it pays, stage 1 is done for the few words that products of 8-bit numbers leave (`shortlist`),
 or by a graphics processor (`cuda_products`).
 
-So the answer is that of exact arithmetic, whatever the batch, the threads, the products or the BLAS (R3, R4). The
+So the answer is that of exact arithmetic, whatever the batch, the threads, the products or the BLAS. The
 expanded squared distance would lose the answer to cancellation when the noise is large; the score form does not.
 """
 

@@ -1,4 +1,4 @@
-"""A metric made for the task: word vectors that hold what a word says of the topic, and nothing else (theory, 7).
+"""A metric made for the task: word vectors that hold what a word says of the topic, and nothing else (docs/theory.md, words).
 
 The theorem holds for any pseudometric on the vocabulary, so the metric says what a release may reveal. Here two words
 are as far apart as the odds they give for the topics, learned from *public* labelled text. Words that say the same of

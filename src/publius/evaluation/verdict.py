@@ -1,4 +1,4 @@
-"""One rule for verdicts: PASS, FAIL or INCONCLUSIVE, by intervals against the limits that were given (theory 13).
+"""One rule for verdicts: PASS, FAIL or INCONCLUSIVE, by intervals against the limits that were given (docs/theory.md, attacks).
 
 PASS where every interval lies within its limit, FAIL where one lies beyond, INCONCLUSIVE otherwise, and where clear text
 would pass the limits on authors, too: a test that nothing can fail shows nothing. The level of every interval is 5 %

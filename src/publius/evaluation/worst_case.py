@@ -3,7 +3,7 @@
 He sees one released row, asks which candidate text it was made from, and names its author; before the release every
 candidate is equally likely to him. Nobody who sees that one row does better than the best such rule (Bayes). Where the law
 over outcomes can be written down its success is computed; elsewhere a likelihood stands in for it and the figure is a lower
-bound of him, and the guarantee alone gives an upper one (docs/theory.md section 9).
+bound of him, and the guarantee alone gives an upper one (docs/theory.md, labels).
 
 Everything is computed within *groups* of texts: what is told beside the row, such as a text's topic or the fold that it is
 attacked in, says which group it is of, and the ceiling for everybody told as much is that within it.

@@ -121,8 +121,7 @@ class Kernel(ABC):
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """Output words for input ``words``, shape (count,), given their rows of noise.
 
-        Deterministic; row by row, so that neither batch nor position matters, nor how many ``threads`` it may use
-        (R4).
+        Deterministic; row by row, so that neither batch nor position matters, nor how many ``threads`` it may use.
         """
 
     @final

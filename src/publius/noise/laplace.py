@@ -1,7 +1,7 @@
-"""n-dimensional Laplace noise: the paper's Algorithm 1, and the Manhattan variant (theory, 3).
+"""n-dimensional Laplace noise: the paper's Algorithm 1, and the Manhattan variant (docs/theory.md, words).
 
 Everything is drawn in float64 with tails that reach a probability of 2^-990 (`tails`). What lies beyond is stated
-by `AbstractNoise.truncation_delta` instead of claiming an unqualified pure bound (R2).
+by `AbstractNoise.truncation_delta` instead of claiming an unqualified pure bound.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def checked_epsilon(epsilon: float) -> float:
 @final
 @dataclass(frozen=True)
 class Grid:
-    """Noisy vectors on a public grid: what may be seen of a float (R24; Mironov 2012).
+    """Noisy vectors on a public grid: what may be seen of a float (Mironov 2012).
 
     In floats x + noise betrays x: the low bits of the sum exclude neighbors outright, however large the noise. So both are
     rounded to one grid, whose spacing L is a power of two and depends on epsilon, n and the metric alone. The index X of

@@ -1,13 +1,13 @@
 """The only place where randomness is made.
 
-A release draws from ChaCha20 keyed with bytes of the operating system's entropy source (R6). One `RunKey` is
+A release draws from ChaCha20 keyed with bytes of the operating system's entropy source (SECURITY.md, rule 7). One `RunKey` is
 made for a run; each document's generator is keyed with HMAC-SHA256(run key, document id), so a document that is
 computed twice (a retry, a resume) repeats its noise instead of being released twice, and the result depends
 neither on batches nor on workers. Two documents never share a stream; generators that live across a fork are given a
-fresh key in the child (R8).
+fresh key in the child.
 
 ``seed=`` and no argument at all would go through randomgen's 128-bit non-cryptographic pool, so only ``key=``
-is used. Generators refuse to be pickled, copied or printed (R9).
+is used. Generators refuse to be pickled, copied or printed.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Summary:
     2c / epsilon in every cell, empty ones too, each table under its share of epsilon. Two collections are neighbours
     when all documents of one author are replaced: the number of authors is public. Of public ``statements`` it counts
     authors who wrote something like each; an author counts for at most k of S, so the scale is min(2k, S) / epsilon.
-    Source: docs/theory.md, sections 12, 14 and 15.
+    Source: docs/theory.md, summaries.
 
     Args:
         classifier: topics, counted by group; None: the subjects of public word vectors alone.

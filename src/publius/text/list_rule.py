@@ -1,4 +1,4 @@
-"""The list rule: which words of public texts may leave in names of labels, in bags and in classifiers (design, 3).
+"""The list rule: which words of public texts may leave in names of labels, in bags and in classifiers.
 
 A word may leave if at least five authors of the public texts use it (documents, where nobody says who wrote them) and
 if it stands in a packaged list of its language, or in a list that the curator gives. A number is no word of a list.

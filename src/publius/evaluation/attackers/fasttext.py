@@ -90,7 +90,7 @@ class FastText(Attacker):
 
 @contextmanager
 def _file_of(data: bytes) -> Iterator[str]:
-    """A path that has ``data``, in memory: texts are not to be copied to a disk (R17)."""
+    """A path that has ``data``, in memory: texts are not to be copied to a disk."""
     with os.fdopen(os.memfd_create("publius"), "wb") as stream:
         stream.write(data)
         stream.flush()

@@ -99,7 +99,7 @@ def transition_of(kernel: Any, rng: Generator) -> Transition:
 class Informed(Attacker):
     """Likelihood of a released bag under each label's word distribution pushed through the mechanism.
 
-    Fitted on clear texts, it computes what no attacker that only looks at releases can (docs/theory.md section 6). Words that
+    Fitted on clear texts, it computes what no attacker that only looks at releases can. Words that
     an experiment lets through unchanged are compared as they stand.
     """
 

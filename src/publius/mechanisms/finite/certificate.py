@@ -1,4 +1,4 @@
-"""The exact constant of an exponential mechanism on a vocabulary, and its inverse (docs/theory.md section 5).
+"""The exact constant of an exponential mechanism on a vocabulary, and its inverse (docs/theory.md, words).
 
 K(x){w} is proportional to weights_w exp(-min(s delta(x, w), tau)). delta (``inner``) is a pseudometric, d (``outer``)
 the metric of the guarantee; often they are the same. Over all outputs w the ratio K(x){w} / K(x'){w} is largest at
@@ -238,7 +238,7 @@ def solve(slope: Callable[[float], float], target: float) -> float:
 
 @final
 class Line:
-    """One dimension, without truncation or a second metric: exact in linear time (docs/theory.md section 7).
+    """One dimension, without truncation or a second metric: exact in linear time (docs/theory.md, words).
 
     On a line distances add up, so the largest slope over all pairs is that over neighbours, and normalizing constants come
     from two recurrences. Sorted distinct values v_0 < ... < v_{P-1}, gaps h_i = v_{i+1} - v_i, decays e_i = exp(-s h_i):

@@ -7,7 +7,7 @@ single cumulative sum over the vocabulary would be off by 2^-53 of the whole, mo
 
 The law is that of rows computed by differences. A draw uses a matrix product and proves, from its error bound, that the
 answer is the same; where that fails the row is computed again by differences. So the same uniforms give the same word
-whatever the batch, the threads or the BLAS (R4).
+whatever the batch, the threads or the BLAS.
 """
 
 from __future__ import annotations
