@@ -1,6 +1,7 @@
 """Sentence encoders: public, frozen functions from one text to a vector, beside the words of a classifier or by themselves.
 
-A vector depends on its one text to the last bit: each text is encoded by itself, on one thread of BLAS. What is kept between texts is a function of one token or one word.
+A vector depends on its one text to the last bit: each text is encoded by itself, on one thread of BLAS.
+What is kept between texts is a function of one token or one word.
 """
 
 from __future__ import annotations

@@ -202,8 +202,8 @@ def word_by_word_distance(
 ) -> float:
     """The sum of d(a_i, b_i) over the positions of two sequences of N words, rounded up (rule 13).
 
-    Epsilon times it bounds what ordered text tells of which of the two it was made from (docs/theory.md, words); it is at least N
-    times the Earth Mover's distance of their bags.
+    Epsilon times it bounds what ordered text tells of which of the two it was made from (docs/theory.md, words); it is at
+    least N times the Earth Mover's distance of their bags.
     """
     from fractions import Fraction  # and with it decimal, for which no start need wait
 

@@ -1,8 +1,8 @@
 """`Bag`: a frozen multiset of words without order, and the one way from a text to the words of a bag.
 
-A document is a finite bag of words; order is forgotten (docs/theory.md, documents). Where a kernel replaces each word the guarantee
-compares bags of equal size N, so N is public and fixed before: the first N words of a document are kept, and a shorter
-one is filled up with the public unknown token. A whole document needs neither.
+A document is a finite bag of words; order is forgotten (docs/theory.md, documents). Where a kernel replaces each word
+the guarantee compares bags of equal size N, so N is public and fixed before: the first N words of a document are kept,
+and a shorter one is filled up with the public unknown token. A whole document needs neither.
 """
 
 from __future__ import annotations
