@@ -176,3 +176,13 @@ def test_a_plug_in_that_breaks_a_law_is_told(run, tmp_path, monkeypatch):
 def test_errors_are_of_the_kind_that_a_user_can_mend():
     with pytest.raises((DataError, UsageError)):
         target_named("python:audit.toys:nothing", "word")
+
+
+def test_many_rare_outputs_together_are_a_cell():
+    from publius.audit.laws import log_p_pearson
+
+    expected = np.array([1000.0, *[5.0] * 100])
+    drawn = np.array([1300.0, *[2.0] * 100])
+    assert log_p_pearson(expected, expected) == 0
+    assert log_p_pearson(drawn, expected) < -100
+    assert log_p_pearson(np.array([1003.0, 2.0]), np.array([1000.0, 5.0])) == 0  # too rare to say anything

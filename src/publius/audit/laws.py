@@ -91,17 +91,20 @@ def excess(counts: Float64Array, bounds: Float64Array) -> float:
 def log_p_pearson(counts: Float64Array, expected: Float64Array) -> float:
     """Ln of the p-value of Pearson's test of ``counts`` against ``expected``, shape (cells,), of the same sum.
 
-    Cells that expect fewer than 25 join the smallest of the others; a count where nothing is expected refutes at once.
+    Cells that expect fewer than 25 are one, which joins the smallest of the others where it is small itself; a count
+    where nothing is expected refutes at once.
     """
     from scipy.stats import chi2
 
     if counts[expected <= 0].any():
         return -math.inf
-    order, large = np.argsort(-expected), int((expected >= _FEWEST).sum())
-    if large < 2:
+    large = expected >= _FEWEST
+    cells = int(large.sum()) + bool(expected[~large].sum() >= _FEWEST)
+    if cells < 2:
         return 0.0
-    observed, wanted = (np.add.reduceat(each[order], np.arange(large)) for each in (counts, expected))
-    return float(chi2.logsf(((observed - wanted) ** 2 / wanted).sum(), large - 1))
+    order = np.argsort(-expected)
+    observed, wanted = (np.add.reduceat(each[order], np.arange(cells)) for each in (counts, expected))
+    return float(chi2.logsf(((observed - wanted) ** 2 / wanted).sum(), cells - 1))
 
 
 @final

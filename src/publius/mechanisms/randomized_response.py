@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
@@ -132,12 +132,15 @@ class RandomizedResponse(Mechanism):
         numbers = np.frombuffer(b"".join(each[:_BYTES] for each in bits), "<u8") >> np.uint64(2)
         chosen = self.drawn(answers, numbers.astype(np.int64))
         if self.bag is None:
-            names = [Outcome(label) for label in self.labels]
-            return [names[place] for place in chosen.tolist()]
+            return [self._alone[place] for place in chosen.tolist()]
         return [
             Outcome(self.labels[place], self._words(place, each[_BYTES:]))
             for place, each in zip(chosen.tolist(), bits, strict=True)
         ]
+
+    @cached_property
+    def _alone(self) -> list[Outcome]:
+        return [Outcome(label) for label in self.labels]
 
     def drawn(self, answers: IndexArray, numbers: IndexArray) -> IndexArray:
         """The label of each answer for a uniform whole number below 2^62: below M floors any label, else its own."""

@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, final
 
@@ -320,17 +321,21 @@ class Collected:
             self.names |= each.names
             advance(self.documents, total)
 
+    @cached_property
+    def rows(self) -> IndexArray:
+        """The number of each document that counts, after the first reading. Private."""
+        return self.contributions.rows
+
     def chosen(self, batches: Iterable[Batch], *, every: bool) -> Iterator[tuple[Batch, IndexArray]]:
         """The batches of the second reading with the rows that were chosen, those without any only for ``every``."""
-        rows = self.contributions.rows
         for batch in batches:
-            low, high = np.searchsorted(rows, (batch.first, batch.first + len(batch)))
+            low, high = np.searchsorted(self.rows, (batch.first, batch.first + len(batch)))
             if every or low < high:
-                yield batch, rows[low:high]
+                yield batch, self.rows[low:high]
 
     def take(self, counted: Iterable[Counted]) -> None:
         """The second reading."""
-        done, total = 0, len(self.contributions.rows)
+        done, total = 0, len(self.rows)
         for each in counted:
             self._cells.append(each.cells)
             self.mentions.take(each.near)

@@ -195,11 +195,17 @@ class Summary:
         return self._collected(batches, key, here, second or here, names=names, total=corpus.counted)
 
     def sampled(self, corpus: Corpus) -> Callable[[Batch], Counted]:
-        """After the first reading, how a batch is counted: to measure it by."""
+        """After the first reading, what both readings do with a batch: to measure it by."""
         key = RunKey.fresh()
         found, cells = Collected(key, self.documents_per_author, self.statements_per_author), self.cells_of(key)
-        found.meet(map(partial(authors_of, (cells.secret, False)), corpus.batches(BATCH)))
-        return lambda batch: cells.counted(next(found.chosen([batch], every=True)))
+        first = partial(authors_of, (cells.secret, False))
+        found.meet(map(first, corpus.batches(BATCH)))
+
+        def both(batch: Batch) -> Counted:
+            first(batch)
+            return cells.counted(next(found.chosen([batch], every=True)))
+
+        return both
 
     def _collected(
         self, batches: Callable[[], Iterator[Batch]], key: RunKey, first: Mapped, second: Mapped, *,
