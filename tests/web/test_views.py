@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 
 import pytest
@@ -10,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from manifests import drawn, values_of
 from publius.releases.register import MANIFEST
 from publius.web import views
+from publius.web.state import State
 
 HOSTILE = "<script>alert(1)</script> \u202e<img src=x onerror=alert(2)>"
 
@@ -186,3 +188,16 @@ def test_start_can_be_cancelled(client, folder, monkeypatch):
             break
         time.sleep(0.02)
     assert len(page.css(".bad")) == 1
+
+
+def test_what_was_made_and_is_kept_no_more_is_made_beside_the_request(tmp_path):
+    state, made = State(tmp_path), []
+
+    def make():
+        made.append(threading.get_ident())
+        return len(made)
+
+    assert state.soon("key", make, "a thing") == state.soon("key", make, "a thing") == 1
+    state._kept.clear()
+    assert state.soon("key", make, "a thing") == 2
+    assert threading.get_ident() not in made

@@ -64,7 +64,8 @@ class State:
             return self.once(key, make)
         with self._lock:
             before, job = self._making or (None, None)
-            if job is None or before != key or job.watch.cancelled:
+            done = job is not None and not job.is_alive() and job.failed is None  # and what it made is kept no more
+            if job is None or before != key or job.watch.cancelled or done:
                 if job is not None:
                     job.watch.cancelled = True
 
