@@ -14,7 +14,6 @@ a million) would contribute c documents together, which breaks no promise.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -235,7 +234,6 @@ class Counted(NamedTuple):
 
     cells: IndexArray
     near: NDArray[np.void]
-    undeclared: Counter[str]
 
 
 @final
@@ -273,7 +271,7 @@ class Cells:
         near = [*self._near(documents)]
         documents = [each for each in documents if each.row in chosen]
         cells = self.of([each.text for each in documents], [each.fields for each in documents])
-        return Counted(cells, np.array(near, NEAR_RECORD), self._undeclared(cells))
+        return Counted(cells, np.array(near, NEAR_RECORD))
 
     def _near(self, documents: Iterable[Document]) -> Iterator[tuple[int, int, float]]:
         if self.statements is None:
@@ -283,17 +281,15 @@ class Cells:
                 for found in self.statements.near(each.text):
                     yield (int(tags_of([key], self.secret)[0]), *found)
 
-    def _undeclared(self, cells: IndexArray) -> Counter[str]:
+    def undeclared(self, cells: IndexArray) -> dict[str, int]:
+        """Of each field how many of these documents have no declared value, where there are any."""
         if not self.groups.fields:
-            return Counter()
+            return {}
         _, t, u = self.shape
         places = np.unravel_index(cells // (t * u), self.groups.shape)
-        return Counter(
-            {
-                each.name: int((at == len(each.values)).sum())
-                for each, at in zip(self.groups.fields, places, strict=True)
-            }
-        )
+        fields = zip(self.groups.fields, places, strict=True)
+        found = {each.name: int((at == len(each.values)).sum()) for each, at in fields}
+        return {name: count for name, count in found.items() if count}
 
 
 @final
@@ -307,19 +303,18 @@ class Collected:
     def __init__(self, key: RunKey, documents_per_author: int, statements_per_author: int) -> None:
         self.contributions = Contributions(key, documents_per_author)
         self.mentions = Mentions(statements_per_author)
-        self.documents = self.left_out = 0
-        self.undeclared: Counter[str] = Counter()
+        self.left_out = 0
         self.names: set[str] = set()
         self._cells: list[IndexArray] = []
 
     def meet(self, found: Iterable[Whose], total: int = 0) -> None:
         """The first reading, in the order of the documents; ``total``: how many there are, for whoever waits."""
+        done = 0
         for each in found:
-            self.documents += each.documents
             self.left_out += each.documents - len(each.rows)
             self.contributions.add(each.tags, each.rows)
             self.names |= each.names
-            advance(self.documents, total)
+            advance(done := done + each.documents, total)
 
     @cached_property
     def rows(self) -> IndexArray:
@@ -339,7 +334,6 @@ class Collected:
         for each in counted:
             self._cells.append(each.cells)
             self.mentions.take(each.near)
-            self.undeclared += each.undeclared
             advance(done := done + len(each.cells), total)
 
     @property

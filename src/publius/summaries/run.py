@@ -106,7 +106,7 @@ def summarize_corpus(
         note_files(digests)
         draft.charges = dict.fromkeys(found.names, summary.epsilon)
         complete = draft.finish(manifest)
-    return Result(complete, told, found.left_out, found.undeclared)
+    return Result(complete, told, found.left_out, summary.cells.undeclared(found.cells))
 
 
 def manifest_of(told: Told, few: str | None = None) -> SummaryManifest:
