@@ -62,8 +62,9 @@ def main():
             (news, ("--length", LENGTH)),
         ):  # fmt: skip
             asked = ("--embeddings", vectors, "--draws", given.draws, "--json")
+            table = rows(["evaluate", texts, "--protocol", "paper", *more, *asked])  # says of what it is
             print("| epsilon | SRauth | SRtopic | DRauth | DRtopic |\n|---|---|---|---|---|")
-            for epsilon, cells in rows(["evaluate", texts, "--protocol", "paper", *more, *asked]).items():
+            for epsilon, cells in table.items():
                 print(f"| {epsilon} | {' | '.join(cells)} |")
 
 
