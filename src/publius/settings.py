@@ -99,8 +99,8 @@ class Words(TextSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
-    """How a release is run and written."""
+class Workers:
+    """Who does the work."""
 
     workers: int | None = None
     """Processes. Default: one per CPU."""
@@ -108,12 +108,18 @@ class Run:
     """local, or spark (extra spark)."""
     master: str | None = None
     """URL of the Spark master. Default: this machine."""
+    estimate: bool = False
+    """Only say time and memory, by a sample."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(Workers):
+    """How rows are made and written."""
+
     format: Format = "jsonl"
     """Rows as jsonl, csv or parquet."""
     resume: bool = False
     """Go on with an interrupted run of the same output."""
-    estimate: bool = False
-    """Only say time and memory, by a sample."""
 
 
 @dataclass(frozen=True, kw_only=True)

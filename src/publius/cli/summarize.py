@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from publius.cli import console
 from publius.cli.console import Table
-from publius.cli.parsing import AsRead, ByAuthors, Documents, Folder, Help, Json, More, files_of
+from publius.cli.parsing import AsRead, ByAuthors, Documents, Folder, Help, Json, More, files_of, flat
 from publius.errors import UsageError, how_many
-from publius.settings import Engine, People, Reading
+from publius.settings import People, Reading, Workers
 
 if TYPE_CHECKING:
     from publius.summaries.run import Result
@@ -34,13 +34,10 @@ def summarize(
     share: Annotated[str | None, Help("Of epsilon: totals=0.2,topics=0.5,subjects=0.3.")] = None,
     synthetic: Annotated[int | None, Help("Made-up rows. Default: as counted, to 10,000.")] = None,
     accuracy: Annotated[bool, Help("Only say how large a count shows; reads nothing.")] = False,
-    estimate: Annotated[bool, Help("Only say time and memory, by a sample.")] = False,
     force: Annotated[bool, Help("Draw though every count would be noise.")] = False,
     ledger: Annotated[str | None, Help("Charge each author's account in this ledger.")] = None,
-    workers: Annotated[int | None, Help("Processes. Default: one per CPU.")] = None,
-    engine: Annotated[Engine, Help("local, or spark (extra spark).")] = "local",
-    master: Annotated[str | None, Help("URL of the Spark master. Default: this machine.")] = None,
     json: Json = False,
+    run: Annotated[Workers, flat("Run")] = Workers(),
     reading: AsRead = Reading(),
     people: ByAuthors = People(),
 ) -> None:
@@ -62,7 +59,7 @@ def summarize(
     if accuracy:
         _say_accuracy(summary, json=json)
         return
-    if file is None or (output is None and not estimate):
+    if file is None or (output is None and not run.estimate):
         raise UsageError(f"{'which file? publius summarize FILE' if file is None else '--output'} is missing")
     from publius.documents.corpus import open_corpus
     from publius.documents.inspection import look
@@ -77,17 +74,18 @@ def summarize(
     )  # fmt: skip
     check_authors(corpus)
     counts = summary.classifier or summary.subjects
-    for line in console.watched(look, corpus, None if counts is None else counts.known, workers=workers):
+    for line in console.watched(look, corpus, None if counts is None else counts.known, workers=run.workers):
         console.note(line)
     for line in beforehand(summary):
         console.note(line)
-    if output is None or estimate:
-        console.estimate(console.watched(summary.sampled, corpus), corpus, workers, json=json)
+    if output is None or run.estimate:
+        console.estimate(console.watched(summary.sampled, corpus), corpus, run.workers, json=json)
         return
     remove_leftovers(output)
     found = console.watched(
         summarize_corpus, corpus, summary, Path(output), compare=compare, reading=reading, synthetic=synthetic,
-        force=force, ledger=None if ledger is None else Ledger(ledger), workers=workers, engine=engine, master=master,
+        force=force, ledger=None if ledger is None else Ledger(ledger), workers=run.workers, engine=run.engine,
+        master=run.master,
     )  # fmt: skip
     if found.left_out:
         console.note(f"Documents that name no author and count nowhere: {found.left_out:,}.")
