@@ -114,6 +114,11 @@ class Values(Classifier):
 
     The values are typed by the curator, never read from the file. `UsageError` for no value, one that is declared
     twice, empty or too long.
+
+    >>> import publius
+    >>> answers = publius.Values(["open", "closed"])
+    >>> [answers.labels[place] for place in answers.answers(["closed", " open ", "who knows"])]
+    ['closed', 'open', 'other']
     """
 
     kind = "values"

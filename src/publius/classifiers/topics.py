@@ -47,6 +47,11 @@ class TopicClassifier(StoredClassifier):
     """The label that public texts with labels teach: a linear rule on TF-IDF of words, and an encoder's vector beside it.
 
     Made by `train`, or read by `publius.classifiers.load_classifier`. A text without a known word is "other".
+
+    >>> import publius
+    >>> texts = ["the bus is late", "the train is full", "taxes are high", "my taxes rose"] * 10
+    >>> publius.TopicClassifier.train(texts, ["transport", "transport", "money", "money"] * 10).predict(["a late bus"])
+    ['transport']
     """
 
     kind = "topics"

@@ -47,6 +47,10 @@ def bag_bound(distance: float, size: int, dimension: int, metric: str = EUCLIDEA
     """The bound of `randomize_bag` between two bags of ``size`` vectors at Earth Mover's ``distance``; rounded up.
 
     The exponent is epsilon*N*distance and, for each vector, the loss of the grid.
+
+    >>> import publius
+    >>> round(publius.bag_bound(0.1, size=3, dimension=2, epsilon=5.0).exponent, 3)
+    1.5
     """
     noise = noise_for(metric, dimension, epsilon)
     exponent = Guarantee(noise.epsilon, metric, "proven").lifted(size).map(distance)

@@ -67,6 +67,11 @@ class Laplace(NoisyWords):
 
     epsilon*d-private for the metric's d by the paper's Algorithm 1 (Euclidean) or coordinate by coordinate
     (Manhattan). The nearest-word step is Euclidean for both.
+
+    >>> import publius
+    >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
+    >>> publius.Laplace(toy, epsilon=2.0).guarantee.map(0.5)
+    1.0
     """
 
     name = "laplace"
