@@ -1,7 +1,7 @@
 """The rows of a release: a worker's private piece of them, the public file of all pieces, and what reads it again.
 
-A line of a piece is the row without its id, behind the document's own id where ids leave. The public order of rows is
-drawn for the run, from the number of rows alone, but where ids leave: then it is that of the documents.
+A line of a piece is a row's JSON behind its id, and with the document's own id where ids leave. The public order of rows
+is drawn for the run, from the number of rows alone, but where ids leave: then it is that of the documents.
 """
 
 from __future__ import annotations
@@ -104,9 +104,9 @@ def write_rows(
 
 
 def _public(lines: Iterator[bytes], ids: bool) -> Iterator[bytes]:
-    for number, line in enumerate(lines, start=1):
-        id, row = line.split(b"\t{", 1)
-        yield b'{"id":%b,%b' % (id if ids else b'"%d"' % number, row)
+    if ids:
+        return map(b'{"id":%b'.__mod__, lines)
+    return map(b'{"id":"%d",%b'.__mod__, zip(itertools.count(1), lines, strict=False))
 
 
 def _in_secret_order(pieces: Sequence[Path], work: Path, rows: int, key: RunKey) -> Iterator[bytes]:
@@ -114,10 +114,8 @@ def _in_secret_order(pieces: Sequence[Path], work: Path, rows: int, key: RunKey)
     order = RunKey(key.derive("order")).rng("").permutation(rows)
     size = sum(piece.stat().st_size for piece in pieces)
     if size <= _BUCKET:
-        placed: list[bytes] = [b""] * rows
-        for place, line in zip(order.tolist(), _lines(pieces), strict=True):
-            placed[place] = line
-        yield from placed
+        placed = [*_lines(pieces)]
+        yield from map(placed.__getitem__, order.argsort().tolist())
         return
     folder = work / "order"
     shutil.rmtree(folder, ignore_errors=True)

@@ -94,27 +94,19 @@ class Work:
             row = plain.get(outcome.label) if outcome.bag is None else None
             if row is None:
                 kept = {name: document.fields.get(name) for name in self.keep}
-                row = b"\t" + encode(row_of(outcome, kept, self.warning)) + b"\n"
+                row = encode(row_of(outcome, kept, self.warning))[1:] + b"\n"
                 if outcome.label is not None and outcome.bag is None and not self.keep:
                     plain[outcome.label] = row
-            lines.append(encode(document.id) + row if self.ids else row)
+            lines.append(encode(document.id) + b"," + row if self.ids else row)
         write_piece(path, lines, Counter(each.label for each in drawn if each.label is not None))
         return len(batch)
 
 
 def protect_corpus(
-    corpus: Corpus,
-    mechanism: Mechanism,
-    output: AnyPath,
-    *,
-    run: Run = Run(),
-    leaving: Leaving = Leaving(),
-    documents_per_author: int | None = None,
-    ledger: Ledger | None = None,
-    field: str | None = None,
-    labels_after_texts: bool = False,
-    noted: bool = True,
-) -> Result:
+    corpus: Corpus, mechanism: Mechanism, output: AnyPath, *, run: Run = Run(), leaving: Leaving = Leaving(),
+    documents_per_author: int | None = None, ledger: Ledger | None = None, field: str | None = None,
+    labels_after_texts: bool = False, noted: bool = True,
+) -> Result:  # fmt: skip
     """Release every document of ``corpus`` as a row of the new folder ``output``.
 
     Args:
@@ -175,7 +167,10 @@ def protect_corpus(
 
         def meanwhile() -> None:
             described(corpus.counted if leaves is None else leaves.count(1))
-            import publius.pages.page  # noqa: F401  # takes a while
+            import jinja2  # noqa: F401  # of the page; each takes a while
+
+            import publius.pages.facts
+            import publius.pages.page  # noqa: F401
 
         pieces = _make_pieces(work, corpus, leaves, draft, run, meanwhile)
         tallies = [*filter(None, map(tally_of, pieces))]
