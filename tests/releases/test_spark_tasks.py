@@ -15,10 +15,10 @@ from publius.releases import draft, run, spark
 
 
 class Here:
-    """A session whose tasks are done here, each from its pickle, the last one twice."""
+    """A context whose tasks are done here, each from its pickle, the last one twice."""
 
     def __init__(self, defaultParallelism):
-        self.sparkContext, self.defaultParallelism, self.asked, self.stopped = self, defaultParallelism, [], 0
+        self.defaultParallelism, self.asked, self.stopped = defaultParallelism, [], 0
 
     def parallelize(self, numbers, tasks):
         self.asked.append((numbers, tasks))
@@ -33,8 +33,8 @@ class Here:
         self.stopped += 1
 
 
-def released(subject, tmp_path, session, mechanism=None, *, own=True, monkeypatch):
-    monkeypatch.setattr(spark, "_session", lambda master, workers: (session, own))
+def released(subject, tmp_path, context, mechanism=None, *, own=True, monkeypatch):
+    monkeypatch.setattr(spark, "_context", lambda master, workers: (context, own))
     asked = type(subject)(**{**subject.__dict__, "engine": "spark"})
     return asked.run(tmp_path / "in.jsonl", tmp_path / "spark", mechanism)
 
@@ -45,13 +45,13 @@ def test_tasks_make_the_bytes_of_one_process(tmp_path, monkeypatch, name, proces
     monkeypatch.setattr(draft, "entropy", lambda: bytes(range(32)))
     monkeypatch.setattr(run, "BATCH", 4)
     BY_NAME[name].run(corpus_file(tmp_path), tmp_path / "local")
-    session = Here(processors)
-    released(BY_NAME[name], tmp_path, session, own=own, monkeypatch=monkeypatch)
+    context = Here(processors)
+    released(BY_NAME[name], tmp_path, context, own=own, monkeypatch=monkeypatch)
     local, made = (
         {path.name: path.read_bytes() for path in (tmp_path / each).iterdir()} for each in ("local", "spark")
     )
     assert local == made
-    assert (session.asked, session.stopped) == ([(range(tasks), tasks)], own)
+    assert (context.asked, context.stopped) == ([(range(tasks), tasks)], own)
     assert sorted(os.listdir(tmp_path)) == ["in.jsonl", "local", "spark"]
 
 
@@ -63,13 +63,13 @@ def test_tasks_make_the_bytes_of_one_process(tmp_path, monkeypatch, name, proces
     ],
 )  # fmt: skip
 def test_an_error_of_a_task_is_told_by_type_and_place(tmp_path, monkeypatch, error, kind, said):
-    odd, session = Odd(BY_NAME["values"].mechanism(), str(tmp_path / "never"), error), Here(2)
+    odd, context = Odd(BY_NAME["values"].mechanism(), str(tmp_path / "never"), error), Here(2)
     corpus_file(tmp_path)
     with pytest.raises(PubliusError, match=said) as found:
-        released(BY_NAME["values"], tmp_path, session, odd, monkeypatch=monkeypatch)
+        released(BY_NAME["values"], tmp_path, context, odd, monkeypatch=monkeypatch)
     assert type(found.value) is kind
     assert "storm" not in str(found.value)
-    assert (session.stopped, os.listdir(tmp_path)) == (1, ["in.jsonl"])
+    assert (context.stopped, os.listdir(tmp_path)) == (1, ["in.jsonl"])
 
 
 @pytest.mark.parametrize(
@@ -86,23 +86,23 @@ def test_only_a_master_of_this_machine_is_asked_to_listen_here_alone(master):
     ("master", "workers", "where"),
     [(None, 3, "local[3,4]"), (None, None, f"local[{os.cpu_count()},4]"), ("spark://far:1", 3, "spark://far:1")],
 )
-def test_spark_is_started_where_java_is_and_a_session_of_somebody_else_is_theirs(
+def test_spark_is_started_where_java_is_and_a_context_of_somebody_else_is_theirs(
     monkeypatch, java, home, master, workers, where
 ):
-    made = MagicMock(**{"getActiveSession.return_value": None})
-    builder = made.builder.master.return_value.appName.return_value
-    builder.config.return_value = builder
+    made = MagicMock(**{"SparkContext._active_spark_context": None})
+    named = made.SparkConf.return_value.setMaster
+    wanted = named.return_value.setAppName.return_value.setAll
     monkeypatch.setitem(sys.modules, "pyspark", made)
-    monkeypatch.setitem(sys.modules, "pyspark.sql", SimpleNamespace(SparkSession=made))
     monkeypatch.setattr(shutil, "which", lambda name: java)
     for name, value in (("JAVA_HOME", home), ("PYSPARK_PYTHON", sys.executable)):
         monkeypatch.setenv(name, value)
     if java or home:
-        assert spark._session(master, workers) == (builder.getOrCreate.return_value, True)
-        made.builder.master.assert_called_once_with(where)
-        assert dict(each.args for each in builder.config.call_args_list) == spark._settings(where, workers)
+        assert spark._context(master, workers) == (made.SparkContext.return_value, True)
+        made.SparkContext.assert_called_once_with(conf=wanted.return_value)
+        named.assert_called_once_with(where)
+        assert dict(wanted.call_args.args[0]) == spark._settings(where, workers)
     else:
         with pytest.raises(UsageError, match="needs Java 17, and there is no java here"):
-            spark._session(master, workers)
-    made.getActiveSession.return_value = "theirs"
-    assert spark._session(master, workers) == ("theirs", False)
+            spark._context(master, workers)
+    made.SparkContext._active_spark_context = "theirs"
+    assert spark._context(master, workers) == ("theirs", False)

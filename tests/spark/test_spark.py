@@ -26,13 +26,13 @@ def of_spark(monkeypatch):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def session():
-    """One session for all tests of this file, as a notebook has it."""
-    from publius.releases.spark import _session
+def context():
+    """One context for all tests of this file, as a notebook has it."""
+    from publius.releases.spark import _context
 
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
-    made, _ = _session("local[2,4]", 2)
+    made, _ = _context("local[2,4]", 2)
     yield made
     made.stop()
     os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)

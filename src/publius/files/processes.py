@@ -95,24 +95,31 @@ def mapped(
     """
     from threadpoolctl import threadpool_limits
 
-    global _share
     if workers is not None and workers < 1:
         raise UsageError(f"--workers must be at least 1, not {workers}")
     count = workers or processors()
     waiting = iter(batches)
     first = [*itertools.islice(waiting, 2)]
-    bytes(_FREED)  # never touched
     with threadpool_limits(1):  # before the copies: several of them on several threads each take longer than one
         if count == 1 or len(first) < 2:
             for batch in itertools.chain(first, waiting):
-                before, _share = _share, 1
-                try:
+                with one_processor():
                     done = work(state, batch)
-                finally:
-                    _share = before
                 yield done
             return
         yield from _in_processes(work, state, itertools.chain(first, waiting), count, meanwhile)
+
+
+@contextlib.contextmanager
+def one_processor() -> Iterator[None]:
+    """Inside, this process works beside others: one processor is its share, and memory that it frees stays at hand."""
+    global _share
+    before, _share = _share, 1
+    bytes(_FREED)  # never touched
+    try:
+        yield
+    finally:
+        _share = before
 
 
 def processors() -> int:
@@ -172,6 +179,7 @@ def _begin(work: Callable[..., Any], state: Any, parent: int) -> None:
     threadpool_limits(1)
     global _share
     _share = 1
+    bytes(_FREED)
     _held[:] = [work, state]
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import publius.errors
 from publius.errors import PubliusError, StorageError, UsageError, extra, place_of
-from publius.files.processes import safe_start, searched
+from publius.files.processes import one_processor, safe_start, searched
 from publius.files.progress import stage
 from publius.files.writing import write_file
 
@@ -47,13 +47,13 @@ def mapped(
                 _write(spooled / str(count), (batch.held(), *beside))
         if count:
             _write(spooled / "work", (work, state))
-            session, own = _session(master, workers)
+            context, own = _context(master, workers)
             try:
                 with stage("Spark is at work"):
-                    _run(session.sparkContext, spooled, count)
+                    _run(context, spooled, count)
             finally:
                 if own:
-                    session.stop()
+                    context.stop()
         for number in range(1, count + 1):
             yield _read(spooled / f"{number} done")
     finally:
@@ -90,7 +90,7 @@ def _task(spooled: Path, count: int, tasks: int, folders: tuple[str, ...], numbe
 
     sys.path += [each for each in folders if each not in sys.path]  # last: what the user named
     try:
-        with threadpool_limits(1):
+        with one_processor(), threadpool_limits(1):
             work, state = _read(spooled / "work")
             for place in range(number + 1, count + 1, tasks):
                 if not (done := spooled / f"{place} done").exists():  # a task that was killed had done it
@@ -102,26 +102,23 @@ def _task(spooled: Path, count: int, tasks: int, folders: tuple[str, ...], numbe
     return None
 
 
-def _session(master: str | None, workers: int | None) -> tuple[Any, bool]:
-    """A session and whether it is ours to stop."""
+def _context(master: str | None, workers: int | None) -> tuple[Any, bool]:
+    """A context and whether it is ours to stop; a session with its SQL would take seconds more."""
     with extra("spark", "pyspark"):
-        from pyspark.sql import SparkSession
-    active = SparkSession.getActiveSession()
-    if active is not None:
+        from pyspark import SparkConf, SparkContext
+    if (active := SparkContext._active_spark_context) is not None:
         return active, False
     if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
         raise UsageError("Spark needs Java 17, and there is no java here: install it, or use --engine local")
     where = master or f"local[{workers or os.cpu_count() or 1},4]"  # a task may fail four times
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(where).appName("publius")
-    for name, value in _settings(where, workers).items():
-        builder = builder.config(name, value)
+    wanted = SparkConf().setMaster(where).setAppName("publius").setAll([*_settings(where, workers).items()])
     try:
         with _quiet_start(where), safe_start():
-            return builder.getOrCreate(), True
+            return SparkContext(conf=wanted), True
     except Exception as error:
         raise UsageError(
-            f"no Spark session with the master {where!r} ({type(error).__name__}): check its address and Java 17"
+            f"no Spark with the master {where!r} ({type(error).__name__}): check its address and Java 17"
         ) from None
 
 
