@@ -1,17 +1,23 @@
 """Each kind of file as its format says: what becomes a document, and what is said when it cannot."""
 
+import csv
+import gzip
 import json
 import os
 import pickle
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from publius.documents import corpus as corpus_module
 from publius.documents.corpus import open_corpus
 from publius.documents.document import LOST
+from publius.documents.sources import Source
+from publius.documents.tables import Stored
 from publius.errors import DataError, StorageError, UsageError
 from publius.settings import Reading
-from publius.text.normal_form import LONGEST_TEXT
+from publius.text.normal_form import LONGEST_TEXT, Tally
 
 
 def texts(source, reading=Reading(), **fields):
@@ -247,8 +253,8 @@ def test_no_value_of_a_line_refuses_it(file, line, expected):
 
 
 @pytest.mark.parametrize("line", ["not json", '{"text": "a"', '{"text": "a"} {"text": "b"}'])
-def test_a_line_that_is_no_json_is_refused_with_its_row(file, line):
-    with pytest.raises(DataError, match=r"row 2: .*object a line"):
+def test_a_line_that_is_no_json_is_refused_with_its_number(file, line):
+    with pytest.raises(DataError, match=r"line 2: .*object a line"):
         texts(file(f'{{"text": "secret"}}\n{line}\n', "data.jsonl"))
 
 
@@ -408,12 +414,82 @@ def test_batches_of_plain_lines_are_places_and_hold_no_text(file, monkeypatch):
     assert [note.count for note in corpus.notes()] == [40]
 
 
-def test_a_line_that_is_no_json_is_refused_by_its_row(file):
+@pytest.mark.parametrize("kind", ["csv", "txt", "jsonl"])
+def test_a_batch_of_places_is_read_in_a_process_that_has_opened_nothing(file, kind):
+    long = "long " * 40_000
+    data = {
+        "csv": f'text\n"a\n{long}"\nb\n', "txt": f"a {long}\nb\n",
+        "jsonl": json.dumps({"text": f"a {long}"}) + '\n{"text": "b"}\n',
+    }[kind]  # fmt: skip
+    corpus = open_corpus(file(data, f"data.{kind}"), Reading(lines=kind == "txt"))
+    sent = [pickle.dumps(each) for each in corpus.batches(1)]
+    assert not any(b"long" in each for each in sent)
+    csv.field_size_limit(2**17)
+    assert [each.text.split() for some in sent for each in pickle.loads(some).documents()] == [
+        ["a", *long.split()],
+        ["b"],
+    ]
+
+
+_PIECES = st.sampled_from(
+    [
+        b'"',
+        b'""',
+        b",",
+        b";",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b"\0",
+        b"a",
+        b" ",
+        "é".encode(),
+        b"\xe9",
+        b"\xef\xbb\xbf",
+        b"1,",
+        b'"a\nb"',
+        b"{}",
+    ]
+)
+
+
+@given(
+    body=st.lists(_PIECES, max_size=30).map(b"".join), size=st.integers(1, 4),
+    header=st.sampled_from([b"id,text\n", b"\xef\xbb\xbftext\r\n", b"sep=;\r\nid;text\r\n", b'text,"a\nb",text\n', b"id,text\r"]),
+    reading=st.sampled_from(
+        [Reading(), Reading(quotes="none"), Reading(quotes="backslash"), Reading(encoding="utf-8"), Reading(encoding="cp1252"),
+         Reading(delimiter="\u00a7"), Reading(lines=True), Reading(lines=True, encoding="utf-8")]
+    ),
+    kind=st.sampled_from(["csv", "csv.gz", "jsonl"]),
+)  # fmt: skip
+@example(header=b"id,text\n", body=b"1,a\n\r\r\n2,b\n", size=1, reading=Reading(), kind="csv")
+def test_a_file_in_pieces_has_the_rows_of_the_whole(tmp_path_factory, header, body, size, reading, kind):
+    path = tmp_path_factory.getbasetemp() / f"data.{kind}"
+    if kind == "jsonl":
+        data = body.replace(b",", b'{"text": "\xe9"}')
+    else:
+        data = (header.replace(b",", "\u00a7".encode()) if reading.delimiter else header) + body
+    path.write_bytes(gzip.compress(data) if kind == "csv.gz" else data)
+
+    def found(size):
+        tally = Tally()
+        try:
+            table = Source(path).tables(reading)[0]
+            chunks = [*table.chunks(["text", "id", None], size)]
+            rows = [row for some in chunks for row in (some.read(tally) if isinstance(some, Stored) else some)]
+        except DataError as error:
+            return str(error)
+        return rows, +tally
+
+    assert found(size) == found(10**6)
+
+
+def test_a_line_that_is_no_json_is_found_by_its_number(file):
     path = file('{"text": "a"}\n\n{"text": "b"}\n{"te', "data.jsonl")
-    with pytest.raises(DataError, match="row 3: not JSON"):
+    with pytest.raises(DataError, match="line 4: not JSON"):
         open_corpus(path)
     path = file('{"text": "a"}\n\n' * 300 + '{"te', "data.jsonl")
-    with pytest.raises(DataError, match="row 301: not JSON"):
+    with pytest.raises(DataError, match="line 601: not JSON"):
         texts(path)
 
 

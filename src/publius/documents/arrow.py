@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any, Final, final
 
 from publius.documents.document import Document, Plan, text_of
-from publius.documents.tables import Table, picked
+from publius.documents.tables import MOST_AT_ONCE, Stored, Table, picked
 from publius.errors import DataError, UsageError, extra
-from publius.text.normal_form import decoded
+from publius.text.normal_form import UNHEARD, Tally, decoded
 
 _AT_ONCE: Final = 1000  # rows
 
@@ -36,11 +36,22 @@ class Arrow(Table):
 
     def rows(self, names: Sequence[str | None]) -> Iterator[Sequence[Any]]:
         """Values with the types that they have."""
+        for some in self.chunks(names, _AT_ONCE):
+            yield from some.read(UNHEARD)
+
+    def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Any]:
+        """A piece of a column is packed as it is: to make values of Python takes longest."""
         with self._opened() as (schema, batches):
             known = {str(name) for name in schema.names}
             tops = [name if name in known else name.partition(".")[0].partition("[")[0] for name in names if name]
             for batch in batches([name for name in dict.fromkeys(tops) if name in known]):
-                yield from picked(_records(batch), names)
+                step = max(1, min(size, batch.num_rows * MOST_AT_ONCE // max(1, batch.nbytes)))
+                for start in range(0, batch.num_rows, step):
+                    piece = batch.slice(start, step)
+                    with arrow().BufferOutputStream() as packed:
+                        with arrow().ipc.new_stream(packed, piece.schema) as stream:
+                            stream.write(piece)
+                        yield Packed(piece.num_rows, packed.getvalue().to_pybytes(), (*names,))
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[tuple[Any, Any]]:
@@ -61,6 +72,19 @@ class Arrow(Table):
             raise DataError(
                 f"{self.name} cannot be read as {self.kind}: write it again, whole and not encrypted."
             ) from None
+
+
+@final
+class Packed(Stored):
+    """Rows of an Arrow file, as a stream of Arrow."""
+
+    stream: bytes
+    names: tuple[str | None, ...]
+
+    def read(self, tally: Tally) -> Iterator[Sequence[Any]]:
+        """Values with the types that they have."""
+        with arrow().ipc.open_stream(self.stream) as stream:
+            return picked(_records(stream.read_all()), self.names)
 
 
 def _paths(name: str, kind: Any) -> Iterator[str]:

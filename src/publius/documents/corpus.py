@@ -12,9 +12,8 @@ from typing import Any, Final, final
 import msgspec
 
 from publius.documents.document import Document, Plan
-from publius.documents.plain import Lines
 from publius.documents.sources import Source
-from publius.documents.tables import Table, check_columns, chunked, has_column
+from publius.documents.tables import Stored, Table, check_columns, chunked, has_column
 from publius.errors import DataError, os_errors
 from publius.files.reading import file_sha256, value_list
 from publius.settings import Reading
@@ -37,7 +36,7 @@ class Batch(msgspec.Struct):
     """Documents in order, from number ``first`` on, of the corpus's ``table`` of that number; small, to be sent away."""
 
     first: int
-    rows: Sequence[Sequence[Any]] | Lines
+    rows: Sequence[Sequence[Any]] | Stored
     plan: Plan
     table: int = 0
 
@@ -45,7 +44,7 @@ class Batch(msgspec.Struct):
         return len(self.rows)
 
     def _values(self, tally: Tally = UNHEARD) -> Iterator[tuple[int, Sequence[Any]]]:
-        return enumerate(self.rows.read(tally) if isinstance(self.rows, Lines) else self.rows, start=self.first)
+        return enumerate(self.rows.read(tally) if isinstance(self.rows, Stored) else self.rows, start=self.first)
 
     def documents(self, tally: Tally = UNHEARD, only: Container[int] | None = None) -> list[Document]:
         """The documents, or those of some rows; what is odd about them and their rows is counted."""

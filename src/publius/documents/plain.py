@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import re
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
@@ -15,7 +17,17 @@ from typing import Any, Final, final
 
 import msgspec
 
-from publius.documents.tables import HEAD, MOST_AT_ONCE, UNREADABLE, Bare, Table, head_of, picked, whole_encoding
+from publius.documents.tables import (
+    HEAD,
+    MOST_AT_ONCE,
+    UNREADABLE,
+    Bare,
+    Stored,
+    Table,
+    head_of,
+    picked,
+    whole_encoding,
+)
 from publius.errors import DataError, UsageError, how_many, os_errors
 from publius.files.reading import is_packed, open_binary
 from publius.settings import Reading
@@ -34,17 +46,95 @@ _HALF: Final = re.compile("[\ud800-\udfff]")
 _NO_BYTE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _decoded = msgspec.json.Decoder().decode
 _AS_UTF_8: Final = (None, "utf-8", "utf-8-sig")
-_MARK: Final = 3  # bytes of the mark of utf-8-sig
+
+
+class ByLines(Table):
+    """Rows of whole lines. Here only their places in the file are found, or their bytes; who needs the rows reads them."""
+
+    _before = 0  # records before the first row
+    _ends = "\n"
+    _sniffed = True
+
+    @cached_property
+    def encoding(self) -> str | None:  # type: ignore[override]  # told by the file when it is asked for
+        """That of the whole file, if it has one."""
+        return whole_encoding(head_of(self.path), self.reading, self.name)
+
+    def rows(self, names: Sequence[str | None]) -> Iterator[Sequence[Any]]:
+        """One after the other."""
+        for some in self.chunks(names, 500):
+            yield from some.read(self.tally)
+
+    def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Lines]:
+        """Rows by their places, or with their bytes where a place tells nothing: in a packed file, or another encoding."""
+        self.tally = Tally()
+        placed = self.encoding in _AS_UTF_8 and self._ends == "\n" and not is_packed(self.path)
+        start = end = len(BOM_UTF8) if placed and head_of(self.path, len(BOM_UTF8)) == BOM_UTF8 else 0
+        held, count, first = list[bytes](), 0, 1
+        for number, (record, is_row) in enumerate(self._records(self._lines()), start=1):
+            end += len(record)
+            count += is_row and number > self._before
+            if count and not placed:
+                held.append(record)
+            if not count:
+                start, first = end, number + 1
+            elif count == size or end - start > MOST_AT_ONCE:
+                yield Lines(count, self, (*names,), first, start, end, b"".join(held))
+                held, count, first, start = [], 0, number + 1, end
+        if count:
+            yield Lines(count, self, (*names,), first, start, end, b"".join(held))
+
+    def _lines(self) -> Iterator[bytes]:
+        """Its lines, in UTF-8 but for bytes of no encoding that was told."""
+        with open_binary(self.path, bounded=False, sniffed=self._sniffed) as raw:
+            if raw.peek(len(BOM_UTF8)).startswith(BOM_UTF8) and self.encoding in _AS_UTF_8:
+                raw.read(len(BOM_UTF8))
+            if self.encoding in _AS_UTF_8 and self._ends:
+                yield from raw
+            else:
+                errors = "replace" if self.encoding else "surrogateescape"
+                text = io.TextIOWrapper(raw, self.encoding or "utf-8", errors=errors, newline=self._ends)
+                yield from (line.encode("utf-8", errors) for line in text)
+
+    def _records(self, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+        """Each record, and whether it is a row."""
+        return ((line, not line.isspace()) for line in lines)
+
+    def read(self, data: bytes, first: int, names: Sequence[str | None], tally: Tally) -> Iterator[Sequence[Any]]:
+        """The rows in these bytes, which begin with record number ``first``; what is odd about them is counted."""
+        raise NotImplementedError
+
+
+@final
+class Lines(Stored):
+    """Rows by the place of their lines in a file, so that few bytes travel, or their bytes, from record ``first`` on."""
+
+    table: ByLines
+    names: tuple[str | None, ...]
+    first: int
+    start: int
+    end: int
+    held: bytes
+
+    def read(self, tally: Tally) -> Iterator[Sequence[Any]]:
+        """Those that are there now."""
+        path, data = self.table.path, self.held
+        if not data:
+            with os_errors("read", path), open(path, "rb") as file:
+                file.seek(self.start)
+                data = file.read(self.end - self.start)
+        rows = [*self.table.read(data, self.first, self.names, tally)]
+        if len(rows) != self.count:  # a row more or less, and every later one would have another one's noise
+            raise DataError(f"{self.table.name} was changed while it was read: start again.")
+        return iter(rows)
 
 
 @final
 class TextFile(Table):
-    """A text, or a text a line."""
+    """A text."""
 
     def load(self) -> list[dict[str, Any]]:
-        """One document; with ``--lines`` one a line."""
-        if self.reading.lines:
-            return [{"text": decoded(each, self.tally).removeprefix("\ufeff").rstrip("\r")} for each in self._lines()]
+        """One document."""
         try:
             data = head_of(self.path, _LONGEST)
         except DataError:  # of its own packing: the other files of a folder are read all the same
@@ -54,30 +144,47 @@ class TextFile(Table):
         text = decoded(data, self.tally, self.encoding)
         return [{"text": text.removeprefix("\ufeff"), "id": self.stem}]
 
-    def _lines(self) -> list[bytes]:
-        """Its lines, in an encoding that was typed or each in its own: whatever stands first is somebody's text."""
-        with open_binary(self.path, bounded=False, sniffed=False) as stream:
-            data = stream.read()
-        self.encoding = whole = whole_encoding(b"", self.reading)
-        if whole is None and whole_encoding(data[:HEAD], self.reading) in ("utf-16", "utf-32"):
+
+@final
+class TextLines(ByLines):
+    """A text a line."""
+
+    _sniffed = False
+
+    @cached_property
+    def encoding(self) -> str | None:  # type: ignore[override]
+        """The one that was typed, or each line's own: whatever stands first is somebody's text."""
+        return whole_encoding(b"", self.reading)
+
+    def records(self) -> Iterable[dict[str, Any]]:
+        """Each line."""
+        if self.encoding is None and whole_encoding(next(self._lines(), b"")[:HEAD], self.reading):
             self.told["first lines that look like another encoding (--encoding utf-16)"] = (1, "")
-        data = data.decode(whole, "replace").encode() if whole else data
-        return data.removesuffix(b"\n").split(b"\n") if data else []
+        return self._texts(self._lines(), Tally())
+
+    def _records(self, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+        return ((line, True) for line in lines)
+
+    def read(self, data: bytes, first: int, names: Sequence[str | None], tally: Tally) -> Iterator[Sequence[Any]]:
+        """A text each."""
+        return picked(self._texts(io.BytesIO(data), tally), names)
+
+    def _texts(self, lines: Iterable[bytes], tally: Tally) -> Iterator[dict[str, Any]]:
+        for line in lines:
+            text = decoded(line.removesuffix(b"\n"), tally, self.encoding and "utf-8")
+            yield {"text": text.removeprefix("\ufeff").rstrip("\r")}
 
 
 # Separated values -----------------------------------------------------------------------------------------
 
 
 @final
-class Separated(Table):
+class Separated(ByLines):
     """RFC 4180 with the delimiter that its header has most, or as ``--quotes`` says; with none each line is a row."""
 
     def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
         super().__init__(path, name, reading, kind)
-        csv.field_size_limit(sys.maxsize)
-        head = head_of(path)
-        self.encoding = whole_encoding(head, reading, name)
-        text = decoded(head, whole=self.encoding)
+        text = decoded(head_of(path), whole=self.encoding)
         told = None if reading.header_row else re.match(r"(\"?)sep=([^\r\n\"])\1[\r\n]", text)  # Excel's own first line
         first, names = self.header
         skipped = 1 if told else first
@@ -87,26 +194,65 @@ class Separated(Table):
             raise UsageError("--delimiter takes one character, or tab.")
         end = re.search(r"\r\n?|\n", text)  # an old Macintosh's lines end with a return, others at the newline
         self._ends = "" if end and end[0] == "\r" else "\n"
-        rows = [*islice(self._lines(), skipped, skipped + max(3, names))]
+        self._width = 1
+        top = b"".join(record for record, _ in islice(self._records(self._lines()), skipped + max(3, names)))
+        rows = [*self._parsed(top, 1, self.tally)][skipped:]
         if reading.header_row is None and len(rows) == 3 and _are_import_ids(rows[0], rows[2]):
             names = 3
             self.told["further header rows (a survey platform's), which are left out"] = (2, "rows 2 and 3")
         header = self.header_of(rows[:names])
         if not any(header):
             raise DataError(f"{self.name} has no row {skipped + 1} with names of columns.")
-        self._first, self._width, self._places = skipped + names, len(header), self.places_of(header)
+        self._before, self._width, self._places = skipped + names, len(header), self.places_of(header)
         self.columns = (*self._places,)
 
-    def rows(self, names: Sequence[str | None]) -> Iterator[Sequence[Any]]:
-        """One after the other, as strings."""
+    def _records(self, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+        """One has a line or, within quotation marks, several; one without anything is no row of several columns."""
+        record = list[bytes]()
+        for empty in self._ended(lines, record):
+            yield b"".join(record), not empty or self._width == 1
+            record.clear()
+        if rest := b"".join([*record, *lines]):
+            yield rest, True  # something is wrong in it, which is said where it is read
+
+    def _ended(self, lines: Iterable[bytes], record: list[bytes]) -> Iterator[bool]:
+        """Take lines into ``record`` up to its end; whether it has nothing. The csv reader knows, but for most it is slow."""
+        marks, mark, within = self.reading.quotes, re.escape(self.delimiter), '(?:[^"]++|"")*+'
+        if marks == "backslash" or not (self.delimiter.isascii() or self.delimiter == _NO_TEXT):
+
+            def taken() -> Iterator[str]:
+                for line in lines:
+                    record.append(line)
+                    yield line.decode("utf-8", "surrogateescape")
+
+            with contextlib.suppress(csv.Error):
+                yield from (not row for row in self._reader(taken()))
+            return
+        closed = "" if self.delimiter == _NO_TEXT else rf'(?:(?:"{within}"|(?!")[^{mark}\n]*+){mark})*+'
+        still_open = re.compile(f'{closed}"{within}'.encode()).fullmatch
+        inside = False
+        for line in lines:
+            record.append(line)
+            inside = marks == "standard" and still_open(b'"' + line if inside else line) is not None
+            if not inside:
+                yield line in (b"\n", b"\r\n", self._ends.encode() or b"\r") and len(record) == 1
+
+    def _reader(self, lines: Iterable[str], *, plain: bool = False) -> Iterator[list[str]]:
+        csv.field_size_limit(sys.maxsize)  # here, in whichever process reads
+        lines = map(_with_returns_within, lines) if self._ends and not plain else lines
+        return csv.reader(lines, delimiter=self.delimiter, strict=True, **_STYLES[self.reading.quotes])
+
+    def read(self, data: bytes, first: int, names: Sequence[str | None], tally: Tally) -> Iterator[Sequence[Any]]:
+        """Of each row the cells of these columns."""
         columns = list(self.columns)
         places = [columns.index(name) if name in columns else None for name in names]
-        return ([None if place is None else row[place] for place in places] for row in self._body())
+        rows = self._body(self._parsed(data, first, tally), first)
+        return ([None if place is None else row[place] for place in places] for row in rows)
 
-    def _body(self) -> Iterator[list[str]]:
+    def _body(self, records: Iterable[list[str]], first: int) -> Iterator[list[str]]:
         width, places = self._width, [*self._places.values()]
         several = len(places) < width
-        for number, row in enumerate(islice(self._lines(), self._first, None), start=self._first + 1):
+        for number, row in enumerate(records, start=first):
             if not row:
                 if width > 1:
                     continue
@@ -119,34 +265,31 @@ class Separated(Table):
                 raise DataError(f"{self.name}, row {number}: {fields}. Write it again with quotation marks{way_out}")
             yield [self.together(row, each) or "" for each in places] if several else row
 
-    def _lines(self) -> Iterator[list[str]]:
-        """Every record of the file; of a line without anything none."""
-        self.tally = Tally()
+    def _parsed(self, data: bytes, first: int, tally: Tally) -> Iterator[list[str]]:
+        """Records from number ``first`` on; of a line without anything an empty one."""
+        plain = data.isascii() and b"\0" not in data and data.count(b"\r") == data.count(b"\r\n")
         errors = "replace" if self.encoding else "surrogateescape"
-        read = 0
-        with open_binary(self.path, bounded=False) as raw:
-            lines: Iterable[str] = io.TextIOWrapper(raw, self.encoding or "utf-8", errors=errors, newline=self._ends)
-            if self._ends:
-                lines = map(_with_returns_within, lines)
-            try:
-                for row in csv.reader(lines, delimiter=self.delimiter, strict=True, **_STYLES[self.reading.quotes]):
-                    whole = "".join(row)
-                    odd = ("\0" in whole or not whole.isascii()) and _ODD.search(whole)
-                    yield self._mended(row) if odd else row
-                    read += 1
-            except csv.Error as error:
-                ends = "unexpected end" in str(error)
-                what = "a field is never closed" if ends else "text after a closing quotation mark"
-                raise DataError(
-                    f"{self.name}, row {read + 1}: {what}. Write it again with marks inside fields doubled, or say "
-                    "--quotes none if it is written without quotation marks, --quotes backslash if one stands before them."
-                ) from None
+        lines = io.TextIOWrapper(io.BytesIO(data), "utf-8", errors=errors, newline=self._ends)
+        number = first
+        try:
+            for row in self._reader(lines, plain=plain):
+                whole = "" if plain else "".join(row)
+                odd = ("\0" in whole or not whole.isascii()) and _ODD.search(whole)
+                yield self._mended(row, tally) if odd else row
+                number += 1
+        except csv.Error as error:
+            ends = "unexpected end" in str(error)
+            what = "a field is never closed" if ends else "text after a closing quotation mark"
+            raise DataError(
+                f"{self.name}, row {number}: {what}. Write it again with marks inside fields doubled, or say "
+                "--quotes none if it is written without quotation marks, --quotes backslash if one stands before them."
+            ) from None
 
-    def _mended(self, row: list[str]) -> list[str]:
-        self.tally[_NULLS] += "\0" in "".join(row)
+    def _mended(self, row: list[str], tally: Tally) -> list[str]:
+        tally[_NULLS] += "\0" in "".join(row)
         cells = [cell.replace(_RETURN, "\r").replace("\0", "") for cell in row]
         if self.encoding is None and _ODD.search("".join(cells)):
-            self.tally[CP1252] += 1
+            tally[CP1252] += 1
             return [decoded(cell.encode("utf-8", "surrogateescape")) for cell in cells]  # one cell decides no other
         return cells
 
@@ -174,89 +317,33 @@ def _are_import_ids(header: Sequence[str], row: Sequence[str]) -> bool:
 
 
 @final
-class JsonLines(Table):
+class JsonLines(ByLines):
     """An object a line; lines without anything are none."""
 
     headed = False
 
-    @cached_property
-    def encoding(self) -> str | None:  # type: ignore[override]  # told by the file when it is asked for
-        """That of the whole file, if it has one."""
-        return whole_encoding(head_of(self.path), self.reading, self.name)
-
     def records(self) -> Iterator[dict[str, Any]]:
         """One after the other; `DataError` where a line holds no JSON."""
-        self.tally = Tally()
-        return self.read(self._lines(), 1, self.tally)
+        return self._objects(self._lines(), 1, Tally())
 
-    def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Any]:
-        """Of a plain file the places of the lines alone."""
-        if self.encoding not in _AS_UTF_8 or is_packed(self.path):
-            yield from super().chunks(names, size)
-            return
-        self.tally = Tally()
-        with open_binary(self.path, bounded=False) as raw:
-            row, count = 1, 0
-            start = end = len(raw.read(_MARK if self.encoding == "utf-8-sig" else 0))
-            for line in raw:
-                end += len(line)
-                count += not line.isspace()
-                if not count:
-                    start = end
-                elif count == size or end - start > MOST_AT_ONCE:
-                    yield Lines(self, (*names,), row, start, end, count)
-                    row, start, count = row + count, end, 0
-            if count:
-                yield Lines(self, (*names,), row, start, end, count)
+    def read(self, data: bytes, first: int, names: Sequence[str | None], tally: Tally) -> Iterator[Sequence[Any]]:
+        """Of each object the values of these names."""
+        return picked(self._objects(io.BytesIO(data), first, tally), names)
 
-    def read(self, lines: Iterable[bytes], first: int, tally: Tally) -> Iterator[dict[str, Any]]:
-        """What the lines hold, the first of which is row number ``first``; what is odd is counted."""
-        for row, line in enumerate(lines, start=first):
+    def _objects(self, lines: Iterable[bytes], first: int, tally: Tally) -> Iterator[dict[str, Any]]:
+        for at, line in enumerate(lines, start=first):
+            if line.isspace():
+                continue
             try:
                 found = _decoded(line)
             except (ValueError, RecursionError):  # another encoding, null characters, half a surrogate pair, NaN
                 try:
                     text = line.decode("utf-8", "surrogateescape")
-                    found = _value(text, tally, f"{self.name}, row {row}", "write one object a line")
+                    found = _value(text, tally, f"{self.name}, line {at}", "write one object a line")
                 except RecursionError:
                     tally["rows nested too deeply to read, which count as empty texts"] += 1
                     found = {}
             yield found if isinstance(found, dict) else Bare(text=found)
-
-    def _lines(self) -> Iterator[bytes]:
-        with open_binary(self.path, bounded=False) as raw:
-            raw.read(_MARK if self.encoding == "utf-8-sig" else 0)
-            if self.encoding in _AS_UTF_8:
-                yield from (line for line in raw if not line.isspace())
-            else:
-                text = io.TextIOWrapper(raw, self.encoding, errors="replace", newline="\n")
-                yield from (line.encode("utf-8", "replace") for line in text if not line.isspace())
-
-
-@final
-class Lines(msgspec.Struct):
-    """Rows by the place of their lines in a file: they are read where they are needed, so that few bytes travel."""
-
-    table: JsonLines
-    names: tuple[str | None, ...]
-    row: int
-    start: int
-    end: int
-    count: int
-
-    def __len__(self) -> int:
-        return self.count
-
-    def read(self, tally: Tally) -> Iterator[Sequence[Any]]:
-        """The rows; what is odd about them is counted."""
-        path = self.table.path
-        with os_errors("read", path), open(path, "rb") as file:
-            file.seek(self.start)
-            data = file.read(self.end - self.start)
-        lines = [line for line in io.BytesIO(data) if not line.isspace()]
-        if len(lines) != self.count:  # a row more or less, and every later one would have another one's noise
-            raise DataError(f"{self.table.name} was changed while it was read: start again.")
-        return picked(self.table.read(lines, self.row, tally), self.names)
 
 
 @final
@@ -303,7 +390,9 @@ def _value(text: str, tally: Tally, name: str, way_out: str) -> Any:
     try:
         return _mended(json.loads(text, strict=False, parse_int=whole), tally)
     except ValueError as error:
-        place = f" from line {error.lineno}, column {error.colno} on" if isinstance(error, json.JSONDecodeError) else ""
+        place = ""
+        if isinstance(error, json.JSONDecodeError):
+            place = f" from {f'line {error.lineno}, ' if error.lineno > 1 else ''}column {error.colno} on"
         raise DataError(f"{name}: not JSON{place}; {way_out}.") from None
 
 

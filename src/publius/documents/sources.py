@@ -16,7 +16,7 @@ from typing import IO, Final, final
 
 from publius.documents.arrow import Arrow
 from publius.documents.office import Office, Workbook
-from publius.documents.plain import Json, JsonLines, Separated, TextFile, most_frequent
+from publius.documents.plain import Json, JsonLines, Separated, TextFile, TextLines, most_frequent
 from publius.documents.tables import HEAD, Table, head_of, whole_encoding
 from publius.errors import DataError, UsageError, os_errors, shown, usable
 from publius.settings import Reading
@@ -68,7 +68,7 @@ class Source:
             if (before := names.setdefault((state.st_dev, state.st_ino), name)) is not name:
                 twice = "are one file, whose documents would leave twice: name it once."
                 raise UsageError(f"{before} and {name} {twice}")
-        asked = "txt" if reading.lines else "csv" if reading.delimiter else None
+        asked = "lines" if reading.lines else "csv" if reading.delimiter else None
         kinds = [asked if asked and kind in ("csv", "txt") else kind for _, _, kind in self._files]
         return [
             _READERS[kind](path, name, reading, kind) for (path, name, _), kind in zip(self._files, kinds, strict=True)
@@ -178,6 +178,6 @@ def _is_table(text: str, asked: str | None) -> bool:
 
 
 _READERS: Final[dict[str, type[Table]]] = {
-    "jsonl": JsonLines, "json": Json, "csv": Separated, "txt": TextFile, "sheets": Workbook, "parquet": Arrow, "arrow": Arrow,
-    **dict.fromkeys(("docx", "pdf", "html", "eml", "mbox"), Office),
+    "jsonl": JsonLines, "json": Json, "csv": Separated, "txt": TextFile, "lines": TextLines, "sheets": Workbook,
+    **dict.fromkeys(("parquet", "arrow"), Arrow), **dict.fromkeys(("docx", "pdf", "html", "eml", "mbox"), Office),
 }  # fmt: skip

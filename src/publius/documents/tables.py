@@ -15,6 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from publius.documents.document import BETWEEN
 from publius.errors import DataError, UsageError
 from publius.files.reading import open_binary
@@ -42,7 +44,7 @@ class Table:
     def __init__(self, path: Path, name: str, reading: Reading, kind: str) -> None:
         self.path, self.name, self.reading, self.kind = path, name, reading, kind  # the name is what messages call it
         self.header = header_rows(reading)
-        self.alone = kind in ("docx", "pdf", "html", "eml") or (kind == "txt" and not reading.lines)  # one document
+        self.alone = kind in ("docx", "pdf", "html", "eml", "txt")  # one document
         self.stem = Path(name.strip("'\"")).stem  # the id of its document
         self.told: dict[str, tuple[int, str]] = {}  # what was seen when it was opened: how often, and where
         self.tally = Tally()  # what was seen when its rows were read the last time
@@ -75,7 +77,7 @@ class Table:
         return picked(self.records(), names)
 
     def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Any]:
-        """`rows`, at most ``size`` at a time and fewer where they are long: lists, or `publius.documents.plain.Lines`."""
+        """`rows`, at most ``size`` at a time and fewer where they are long: lists, or `Stored`."""
         return chunked(self.rows(names), size)
 
     def longest(self) -> str | None:
@@ -119,6 +121,19 @@ class Table:
         notes = [("no column is called text: name it with --text-field", 1, f"looked at: {proposed}")]
         message = _missing("text", columns, of, f" Use --text-field {proposed or 'NAME'}.")
         raise ChoiceError(message, {"text_field": proposed} if proposed else {}, notes)
+
+
+class Stored(msgspec.Struct):
+    """So many rows that are made where they are needed, by who works on them."""
+
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def read(self, tally: Tally) -> Iterable[Sequence[Any]]:
+        """The rows; what is odd about them is counted."""
+        raise NotImplementedError
 
 
 def chunked(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
