@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from publius.errors import UsageError
-from publius.evaluation.asked import Limits
 from publius.evaluation.corpus import Text
 from publius.evaluation.records import CLEAR, Attempt, Setting, attempt
 from publius.evaluation.report import strongest
 from publius.evaluation.verdict import judged, level_of, needed, overall, too_few
 from publius.noise.randomness import seeded_rng
+from publius.settings import Limits
 from publius.statistics import Interval, author_mean
 
 SETTING = Setting("laplace", 10.0)

@@ -87,8 +87,5 @@ def _transport() -> str:
 
 
 CHECKS: Final[dict[str, Callable[[], str]]] = {
-    "entropy": _entropy,
-    "generator": _generator,
-    "nearest word": _nearest_word,
-    "transport": _transport,
-}
+    "entropy": _entropy, "generator": _generator, "nearest word": _nearest_word, "transport": _transport,
+}  # fmt: skip

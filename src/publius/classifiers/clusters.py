@@ -78,17 +78,10 @@ class Clusters(_Placed):
 
     @classmethod
     def train(
-        cls,
-        texts: Sequence[str],
-        *,
-        authors: Sequence[Any] | None = None,
-        name: str = "clusters",
-        encoder: Encoder | None = None,
-        clusters: int = 100,
-        extra_words: Collection[str] = (),
-        languages: Sequence[str] = ("en",),
-        trained_on: Sequence[str] = (),
-    ) -> Self:
+        cls, texts: Sequence[str], *, authors: Sequence[Any] | None = None, name: str = "clusters",
+        encoder: Encoder | None = None, clusters: int = 100, extra_words: Collection[str] = (),
+        languages: Sequence[str] = ("en",), trained_on: Sequence[str] = (),
+    ) -> Self:  # fmt: skip
         """Train on public texts; arguments as of `TopicClassifier.train`, and how many ``clusters``.
 
         Raises:

@@ -58,17 +58,10 @@ class TopicClassifier(StoredClassifier):
 
     @classmethod
     def train(
-        cls,
-        texts: Sequence[str],
-        labels: Sequence[Any],
-        *,
-        authors: Sequence[Any] | None = None,
-        name: str = "topics",
-        encoder: Encoder | None = None,
-        extra_words: Collection[str] = (),
-        languages: Sequence[str] = ("en",),
+        cls, texts: Sequence[str], labels: Sequence[Any], *, authors: Sequence[Any] | None = None, name: str = "topics",
+        encoder: Encoder | None = None, extra_words: Collection[str] = (), languages: Sequence[str] = ("en",),
         trained_on: Sequence[str] = (),
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Train on public texts; the rule is chosen, and its accuracy measured, by cross-validation on them.
 
         Args:

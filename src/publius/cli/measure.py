@@ -12,8 +12,7 @@ from publius.cli import console
 from publius.cli.console import Note, Table
 from publius.cli.parsing import AsRead, ByAuthors, File, Folder, Help, Json, More, files_of, flat
 from publius.errors import UsageError
-from publius.evaluation.asked import Limits, Tried
-from publius.settings import People, Reading
+from publius.settings import Limits, People, Reading, Tried
 
 if TYPE_CHECKING:
     from publius.audit.case import Finding

@@ -105,15 +105,9 @@ class Embeddings:
 
     @classmethod
     def from_file(
-        cls,
-        path: AnyPath,
-        *,
-        name: str | None = None,
-        limit: int | None = None,
-        vocabulary: AbstractSet[str] | None = None,
-        tokenizer: str | None = None,
-        skip_bad_rows: bool = False,
-    ) -> Self:
+        cls, path: AnyPath, *, name: str | None = None, limit: int | None = None,
+        vocabulary: AbstractSet[str] | None = None, tokenizer: str | None = None, skip_bad_rows: bool = False,
+    ) -> Self:  # fmt: skip
         """Read word2vec binary or text, GloVe or fastText .vec, also gzip; see `import_file.read_vectors`.
 
         ``tokenizer`` is "glove" for GloVe files and "word2vec" for others unless given; ``name`` comes from the

@@ -25,15 +25,9 @@ _PUBLIC: Final = "learned from texts that must be public: the vectors tell of th
 
 
 def fit_metric(
-    texts: Sequence[str],
-    labels: Sequence[str],
-    *,
-    name: str,
-    authors: Sequence[str | None] | None = None,
-    extra: Collection[str] = (),
-    languages: Sequence[str] = ("en",),
-    trained_on: Sequence[str] = (),
-) -> Embeddings:
+    texts: Sequence[str], labels: Sequence[str], *, name: str, authors: Sequence[str | None] | None = None,
+    extra: Collection[str] = (), languages: Sequence[str] = ("en",), trained_on: Sequence[str] = (),
+) -> Embeddings:  # fmt: skip
     """Word vectors of log-odds of the topics: k distinct ``labels`` of public ``texts`` give k - 1 dimensions.
 
     The most informative words stay, of those that may leave (`publius.text.list_rule.may_leave`). ``trained_on``: digests

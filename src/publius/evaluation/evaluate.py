@@ -9,7 +9,6 @@ import msgspec
 
 from publius import __version__
 from publius.errors import UsageError
-from publius.evaluation.asked import Limits, Tried
 from publius.evaluation.attackers import INFORMED, WORST_CASE, checked_names
 from publius.evaluation.corpus import Dataset, everybody
 from publius.evaluation.corpus import Public as Public
@@ -17,7 +16,7 @@ from publius.evaluation.labels import RANDOMIZED, evaluate_labels
 from publius.evaluation.records import Attempt, Results, Setting
 from publius.evaluation.report import focus
 from publius.evaluation.verdict import judged, overall, too_few
-from publius.settings import UnknownPolicy
+from publius.settings import Limits, Tried, UnknownPolicy
 
 if TYPE_CHECKING:
     from publius.evaluation.run import Words

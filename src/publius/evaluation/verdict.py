@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from publius.evaluation.asked import Limits
 from publius.evaluation.records import CLEAR, Answer, Attempt, Check, Setting, Verdict, by_setting
+from publius.settings import Limits
 from publius.statistics import LEVEL, authors_needed
 
 EXIT_CODES: Final[Mapping[Answer, int]] = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}

@@ -51,15 +51,10 @@ class Draft:
     @staticmethod
     @contextmanager
     def open(
-        output: AnyPath,
-        *,
-        ledger: Ledger | None = None,
-        charges: Mapping[str, Fraction] | None = None,
-        resume: bool = False,
-        fingerprint: Callable[[bytes], str] | None = None,
-        seed: int | None = None,
+        output: AnyPath, *, ledger: Ledger | None = None, charges: Mapping[str, Fraction] | None = None,
+        resume: bool = False, fingerprint: Callable[[bytes], str] | None = None, seed: int | None = None,
         noted: bool = True,
-    ) -> Iterator[Draft]:
+    ) -> Iterator[Draft]:  # fmt: skip
         """A draft of ``output``; what is half-made goes when the block ends otherwise, but for a run to be resumed.
 
         ``charges`` can be set on the draft until `finish`. With ``resume`` it goes on with what a killed run of the same

@@ -28,15 +28,9 @@ MANIFEST: Final = b"publius"
 
 
 def protect_table(
-    table: Any,
-    mechanism: Mechanism,
-    text: str = "text",
-    *,
-    ids: str | None = None,
-    keep: Sequence[str] | str = (),
-    author: str | None = None,
-    ledger: Ledger | None = None,
-) -> pyarrow.Table:
+    table: Any, mechanism: Mechanism, text: str = "text", *, ids: str | None = None, keep: Sequence[str] | str = (),
+    author: str | None = None, ledger: Ledger | None = None,
+) -> pyarrow.Table:  # fmt: skip
     """Release every row of ``table``: an Arrow table with id, label or bag, and the columns in ``keep``.
 
     Rows are numbered in a secret order, unless ``ids`` names a column: then it leaves with its type, and the order is

@@ -14,11 +14,9 @@ from publius.files.writing import make_parents, write_file
 from publius.noise.randomness import seeded_rng
 
 _TOPICS: Final = {
-    "federalist_papers": "government",
-    "shakespeare_contemporaries": "plays",
-    "bronte_sisters": "English novels",
-    "russian_literature": "Russian novels",
-}
+    "federalist_papers": "government", "shakespeare_contemporaries": "plays",
+    "bronte_sisters": "English novels", "russian_literature": "Russian novels",
+}  # fmt: skip
 _PASSAGE: Final = 150  # words, about as long as a letter of complaint
 _PASSAGES: Final = 60  # at most, of each author
 _BEGINNING: Final = 100  # words left out of a book: titles, names of authors, prefaces

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from publius.errors import UsageError, how_many
 from publius.files.progress import stage
-from publius.settings import LARGEST_LOCAL_EPSILON, Leaving, People, Reading
+from publius.settings import LARGEST_LOCAL_EPSILON, Leaving, People, Reading, Tried
 from publius.start.answers import Answers
 
 if TYPE_CHECKING:
@@ -213,7 +213,6 @@ def _rows(corpus: Corpus, mechanism: Mechanism, folder: Path, said: Said) -> Non
 def _evaluate(answers: Answers, reading: Reading, folder: Path, said: Said) -> None:
     """Attack public texts at the setting of the release; what is measured is of these texts."""
     from publius.evaluation import evaluate
-    from publius.evaluation.asked import Tried
     from publius.evaluation.report import headline, write
 
     author, epsilon = answers.author_field or "author", answers.epsilon or 10.0

@@ -63,19 +63,10 @@ class Result:
 
 
 def summarize_corpus(
-    corpus: Corpus,
-    summary: Summary,
-    output: AnyPath,
-    *,
-    compare: AnyPath | None = None,
-    reading: Reading = Reading(),
-    synthetic: int | None = None,
-    force: bool = False,
-    ledger: Ledger | None = None,
-    workers: int | None = None,
-    engine: Engine = "local",
-    master: str | None = None,
-) -> Result:
+    corpus: Corpus, summary: Summary, output: AnyPath, *, compare: AnyPath | None = None, reading: Reading = Reading(),
+    synthetic: int | None = None, force: bool = False, ledger: Ledger | None = None, workers: int | None = None,
+    engine: Engine = "local", master: str | None = None,
+) -> Result:  # fmt: skip
     """Write what the documents of ``corpus`` say into the new folder ``output``, whole or not at all.
 
     ``compare`` is an earlier summary or a file of public texts, ``reading`` how such a file is read; ``engine`` counts,

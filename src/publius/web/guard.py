@@ -22,12 +22,9 @@ POLICY: Final = (
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; frame-src 'self'"
 )
 HEADERS: Final = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-    "cross-origin-resource-policy": "same-origin",
-}
+    "content-security-policy": POLICY, "x-content-type-options": "nosniff", "referrer-policy": "no-referrer",
+    "cache-control": "no-store", "cross-origin-resource-policy": "same-origin",
+}  # fmt: skip
 LARGEST_BODY: Final = 4 << 20
 _STATUS: Final = {2: 400, 65: 422, 70: 500, 74: 503, 77: 403}
 _OPEN: Final = ("/", "/static/explorer.js", "/static/explorer.css", "/v1/health")

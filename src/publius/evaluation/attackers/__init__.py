@@ -24,14 +24,10 @@ WORST_CASE: Final = "worst-case"
 
 Task = Literal["author", "topic"]
 KINDS: Final = {
-    "letters": "counting:letters",
-    "words": "counting:words",
-    "likelihood": "counting:Likelihood",
-    "delta": "counting:Delta",
-    "koppel": "counting:Koppel",
-    "transport": "transport:Transport",
+    "letters": "counting:letters", "words": "counting:words", "likelihood": "counting:Likelihood",
+    "delta": "counting:Delta", "koppel": "counting:Koppel", "transport": "transport:Transport",
     "fasttext": "fasttext:FastText",
-}
+}  # fmt: skip
 """Where those that learn from texts are; each also as adaptive-NAME."""
 _OF_AUTHORS: Final = ("letters", "delta", "koppel")
 """Those that name no topics."""
