@@ -1,6 +1,7 @@
 """Parquet and tables with the Arrow interface: the same documents as from any file."""
 
 import datetime
+import pickle
 
 import pytest
 
@@ -30,6 +31,25 @@ class Frame:
 
     def __arrow_c_stream__(self, schema=None):
         return self.table.__arrow_c_stream__(schema)
+
+
+@pytest.mark.parametrize("made", ["string", "large_string", "dictionary"])
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_a_piece_holds_its_own_rows_alone(tmp_path, made, kind):
+    texts = [f"{n} " + "x" * 60 for n in range(3000)]
+    column = pyarrow.array(texts)
+    if made == "large_string":
+        column = column.cast("large_string")
+    elif made == "dictionary":
+        column = column.dictionary_encode()
+    table = pyarrow.table({"text": column})
+    {"parquet": pyarrow.parquet.write_table, "feather": pyarrow.feather.write_feather}[kind](
+        table, tmp_path / f"a.{kind}"
+    )
+    sent = [pickle.dumps(each) for each in open_corpus(tmp_path / f"a.{kind}").batches(100)]
+    assert len(sent) == 30
+    assert max(map(len, sent)) < 20_000
+    assert [each.text for some in sent for each in pickle.loads(some).documents()] == texts
 
 
 def test_a_parquet_file(tmp_path):

@@ -493,13 +493,23 @@ def test_a_line_that_is_no_json_is_found_by_its_number(file):
         texts(path)
 
 
-def test_a_file_that_changes_while_it_is_read_is_refused(file):
+@pytest.mark.parametrize("later", ['{"text": "a"}\n' * 3 + "\n" * 28, '{"text": "b"}\n' * 5, '{"text": "a"}\n{"te'])
+def test_a_file_that_changes_while_it_is_read_is_refused(file, later):
     path = file('{"text": "a"}\n' * 5, "data.jsonl")
-    batches = [*open_corpus(path).batches(2)]
-    path.write_text('{"text": "a"}\n' * 3 + "\n" * 28)
-    assert len(batches[0].documents()) == 2
+    first, second, *_ = open_corpus(path).batches(2)
+    assert len(first.documents()) == 2
+    path.write_text(later)
+    os.utime(path, ns=(1, 1))
     with pytest.raises(DataError, match=r"data.jsonl. was changed while it was read"):
-        batches[1].documents()
+        second.documents()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
+@pytest.mark.parametrize("kind", ["txt", "csv", "jsonl"])
+def test_wide_characters_are_read_with_and_without_a_mark(file, encoding, kind):
+    data = {"txt": "ab\ncé\n", "csv": "id,text\n1,ab\n2,cé\n", "jsonl": '{"text": "ab"}\n{"text": "cé"}\n'}[kind]
+    reading = Reading(encoding=encoding[:6], lines=kind == "txt")
+    assert texts(file(data.encode(encoding), f"data.{kind}"), reading) == ["ab", "cé"]
 
 
 def test_a_file_is_digested_once_and_again_when_it_was_written_again(file, monkeypatch):

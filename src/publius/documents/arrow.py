@@ -10,9 +10,10 @@ from typing import Any, Final, final
 from publius.documents.document import Document, Plan, text_of
 from publius.documents.tables import MOST_AT_ONCE, Stored, Table, picked
 from publius.errors import DataError, UsageError, extra
-from publius.text.normal_form import UNHEARD, Tally, decoded
+from publius.text.normal_form import Tally, decoded
 
 _AT_ONCE: Final = 1000  # rows
+_NO_VALUE: Final = (ValueError, OverflowError, NotImplementedError)
 
 
 def arrow() -> Any:
@@ -36,22 +37,31 @@ class Arrow(Table):
 
     def rows(self, names: Sequence[str | None]) -> Iterator[Sequence[Any]]:
         """Values with the types that they have."""
-        for some in self.chunks(names, _AT_ONCE):
-            yield from some.read(UNHEARD)
+        for batch in self._batches(names):
+            yield from picked(_records(batch), names)
 
     def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Any]:
-        """A piece of a column is packed as it is: to make values of Python takes longest."""
+        """Pieces of plain columns are packed as they are: to make values of Python takes longest."""
+        types = arrow().types
+        flat = (types.is_primitive, types.is_string, types.is_large_string, types.is_null)
+        for batch in self._batches(names):
+            step = max(1, min(size, batch.num_rows * MOST_AT_ONCE // max(1, batch.nbytes)))
+            plain = all(any(told(each) for told in flat) for each in batch.schema.types)
+            for start in range(0, batch.num_rows, step):
+                piece = batch.slice(start, step)
+                if not plain:  # a piece of others may hold what all rows share, as words of a dictionary
+                    yield [*picked(_records(piece), names)]
+                    continue
+                with arrow().BufferOutputStream() as packed:
+                    with arrow().ipc.new_stream(packed, piece.schema) as stream:
+                        stream.write(piece)
+                    yield Packed(piece.num_rows, packed.getvalue().to_pybytes(), (*names,))
+
+    def _batches(self, names: Sequence[str | None]) -> Iterator[Any]:
         with self._opened() as (schema, batches):
             known = {str(name) for name in schema.names}
             tops = [name if name in known else name.partition(".")[0].partition("[")[0] for name in names if name]
-            for batch in batches([name for name in dict.fromkeys(tops) if name in known]):
-                step = max(1, min(size, batch.num_rows * MOST_AT_ONCE // max(1, batch.nbytes)))
-                for start in range(0, batch.num_rows, step):
-                    piece = batch.slice(start, step)
-                    with arrow().BufferOutputStream() as packed:
-                        with arrow().ipc.new_stream(packed, piece.schema) as stream:
-                            stream.write(piece)
-                        yield Packed(piece.num_rows, packed.getvalue().to_pybytes(), (*names,))
+            yield from batches([name for name in dict.fromkeys(tops) if name in known])
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[tuple[Any, Any]]:
@@ -105,7 +115,7 @@ def _records(table: Any) -> Iterator[dict[str, Any]]:
 
 def values_of(column: Any) -> list[Any]:
     """A column's values; one that Python cannot hold as its text, or None: no value stops the others (rule 5)."""
-    with contextlib.suppress(ValueError, OverflowError):
+    with contextlib.suppress(*_NO_VALUE):
         return list(column.to_pylist())
     return [_value(each) for each in column]
 
@@ -113,11 +123,11 @@ def values_of(column: Any) -> list[Any]:
 def _value(scalar: Any) -> Any:
     if isinstance(scalar, arrow().DictionaryScalar):
         scalar = scalar.value
-    with contextlib.suppress(ValueError, OverflowError):
+    with contextlib.suppress(*_NO_VALUE):
         return scalar.as_py()
     if hasattr(scalar, "as_buffer"):
         return decoded(scalar.as_buffer().to_pybytes())
-    with contextlib.suppress(ValueError, OverflowError, NotImplementedError):
+    with contextlib.suppress(*_NO_VALUE):
         return scalar.cast("string").as_py()
     return None
 

@@ -67,7 +67,7 @@ class ByLines(Table):
 
     def chunks(self, names: Sequence[str | None], size: int) -> Iterator[Lines]:
         """Rows by their places, or with their bytes where a place tells nothing: in a packed file, or another encoding."""
-        self.tally = Tally()
+        self.tally, self.state = Tally(), _state(self.path)
         placed = self.encoding in _AS_UTF_8 and self._ends == "\n" and not is_packed(self.path)
         start = end = len(BOM_UTF8) if placed and head_of(self.path, len(BOM_UTF8)) == BOM_UTF8 else 0
         held, count, first = list[bytes](), 0, 1
@@ -123,10 +123,17 @@ class Lines(Stored):
             with os_errors("read", path), open(path, "rb") as file:
                 file.seek(self.start)
                 data = file.read(self.end - self.start)
-        rows = [*self.table.read(data, self.first, self.names, tally)]
+        same = _state(path) == self.table.state
+        rows = [*self.table.read(data, self.first, self.names, tally)] if same else []
         if len(rows) != self.count:  # a row more or less, and every later one would have another one's noise
             raise DataError(f"{self.table.name} was changed while it was read: start again.")
         return iter(rows)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    with os_errors("read", path):
+        found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 @final
@@ -154,11 +161,11 @@ class TextLines(ByLines):
     @cached_property
     def encoding(self) -> str | None:  # type: ignore[override]
         """The one that was typed, or each line's own: whatever stands first is somebody's text."""
-        return whole_encoding(b"", self.reading)
+        return self.reading.encoding and whole_encoding(head_of(self.path), self.reading)
 
     def records(self) -> Iterable[dict[str, Any]]:
         """Each line."""
-        if self.encoding is None and whole_encoding(next(self._lines(), b"")[:HEAD], self.reading):
+        if whole_encoding(next(self._lines(), b"")[:HEAD], Reading()) in ("utf-16", "utf-32") and not self.encoding:
             self.told["first lines that look like another encoding (--encoding utf-16)"] = (1, "")
         return self._texts(self._lines(), Tally())
 

@@ -173,6 +173,8 @@ def whole_encoding(head: bytes, reading: Reading, structured: str = "") -> str |
         raise UsageError(f"no encoding {reading.encoding!r:.40}: name one such as utf-16.") from None
     if structured and marked and not name.startswith(kind := marked.removesuffix("-sig")):
         raise DataError(f"{structured}: its byte order mark says {kind}, --encoding {name}; leave --encoding out.")
+    if name in ("utf-16", "utf-32") and not marked:  # in the order of most machines, unless the first ones tell another
+        return _TOLD.get(bytes(map(bool, head[:4])), f"{name}-le")
     return marked if name == "utf-8" and marked == "utf-8-sig" else name
 
 

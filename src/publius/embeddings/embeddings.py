@@ -121,14 +121,9 @@ class Embeddings:
 
     @classmethod
     def from_arrays(
-        cls,
-        words: Sequence[str],
-        vectors: ArrayLike,
-        *,
-        name: str = "embeddings",
-        tokenizer: str = "glove",
+        cls, words: Sequence[str], vectors: ArrayLike, *, name: str = "embeddings", tokenizer: str = "glove",
         source: Mapping[str, Any] | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Embeddings from V words and an array of shape (V, n), which is copied to float32.
 
         ``source`` says where they come from, in what JSON can hold. `DataError` names the first row (from 1)

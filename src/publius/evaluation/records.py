@@ -18,11 +18,9 @@ from publius.statistics import LEVEL, Interval, author_mean
 Answer = Literal["PASS", "FAIL", "INCONCLUSIVE"]
 
 TOLD: Final = {
-    "texts": "other texts of the authors",
-    "topic": "the topic of each text",
-    "originals": "every original text",
+    "texts": "other texts of the authors", "topic": "the topic of each text", "originals": "every original text",
     "mechanism": "the mechanism",
-}
+}  # fmt: skip
 """What an attacker may be told, and how it is said."""
 
 ABOUT: Final = {

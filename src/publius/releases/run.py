@@ -141,7 +141,9 @@ def protect_corpus(
     if not leaving.experiment:
         refuse_training_file(digests, mechanism.trained_on, mechanism.public)
     unchanged = _unchanged(mechanism, leaving) if noted and mechanism.kind == "words" else None
-    facts = msgspec.json.encode([mechanism.facts(), run.format, leaving, documents_per_author, field], enc_hook=str)
+    facts = msgspec.json.encode(
+        [__version__, mechanism.facts(), run.format, leaving, documents_per_author, field], enc_hook=str
+    )
 
     def fingerprint(key: bytes) -> str:
         return corpus.fingerprint(key) + " " + hashlib.blake2b(facts, key=key[:64]).hexdigest()

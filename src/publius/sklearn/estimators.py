@@ -91,18 +91,11 @@ class BagPrivatizer(_Privatizer):
     mechanism_: Lifted
 
     def __init__(
-        self,
-        mechanism: str | Lifted = "laplace",
-        epsilon: float = 10.0,
-        length: int = 40,
-        *,
-        embeddings: Embeddings | str | None = None,
-        metric: str = EUCLIDEAN,
-        parameters: dict[str, Any] | None = None,
-        unknown: UnknownPolicy = TextSettings.unknown,
-        stop_words: str = TextSettings.stop_words,
+        self, mechanism: str | Lifted = "laplace", epsilon: float = 10.0, length: int = 40, *,
+        embeddings: Embeddings | str | None = None, metric: str = EUCLIDEAN, parameters: dict[str, Any] | None = None,
+        unknown: UnknownPolicy = TextSettings.unknown, stop_words: str = TextSettings.stop_words,
         feature_names: Sequence[str] | str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.mechanism, self.epsilon, self.length, self.embeddings = mechanism, epsilon, length, embeddings
         self.metric, self.parameters, self.unknown = metric, parameters, unknown
         self.stop_words, self.feature_names = stop_words, feature_names

@@ -63,18 +63,11 @@ class Summary:
     """
 
     def __init__(
-        self,
-        classifier: Classifier | None = None,
-        epsilon: float | str | Fraction = 1,
-        *,
-        documents_per_author: int = 1,
-        by: Groups | Mapping[str, Sequence[str]] | Iterable[str] | str = (),
-        shares: Mapping[str, float | str | Fraction] | str | None = None,
-        ask: Sequence[str] = (),
-        statements_per_author: int = 3,
-        subjects: Classifier | None = None,
-        encoder: Encoder | None = None,
-    ) -> None:
+        self, classifier: Classifier | None = None, epsilon: float | str | Fraction = 1, *,
+        documents_per_author: int = 1, by: Groups | Mapping[str, Sequence[str]] | Iterable[str] | str = (),
+        shares: Mapping[str, float | str | Fraction] | str | None = None, ask: Sequence[str] = (),
+        statements_per_author: int = 3, subjects: Classifier | None = None, encoder: Encoder | None = None,
+    ) -> None:  # fmt: skip
         self.epsilon = exact_share(epsilon, "epsilon")
         if self.epsilon > LARGEST_LOCAL_EPSILON:
             raise PolicyError(
