@@ -46,7 +46,7 @@ class Arrow(Table):
         flat = (types.is_primitive, types.is_string, types.is_large_string, types.is_null)
         for batch in self._batches(names):
             step = max(1, min(size, batch.num_rows * MOST_AT_ONCE // max(1, batch.nbytes)))
-            plain = all(any(told(each) for told in flat) for each in batch.schema.types)
+            plain = all(any(is_one(each) for is_one in flat) for each in batch.schema.types)
             for start in range(0, batch.num_rows, step):
                 piece = batch.slice(start, step)
                 if not plain:  # a piece of others may hold what all rows share, as words of a dictionary

@@ -71,7 +71,7 @@ class ByLines(Table):
         placed = self.encoding in _AS_UTF_8 and self._ends == "\n" and not is_packed(self.path)
         start = end = len(BOM_UTF8) if placed and head_of(self.path, len(BOM_UTF8)) == BOM_UTF8 else 0
         held, count, first = list[bytes](), 0, 1
-        for number, (record, is_row) in enumerate(self._records(self._lines()), start=1):
+        for number, (record, is_row) in enumerate(self._cut(self._lines()), start=1):
             end += len(record)
             count += is_row and number > self._before
             if count and not placed:
@@ -96,8 +96,8 @@ class ByLines(Table):
                 text = io.TextIOWrapper(raw, self.encoding or "utf-8", errors=errors, newline=self._ends)
                 yield from (line.encode("utf-8", errors) for line in text)
 
-    def _records(self, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-        """Each record, and whether it is a row."""
+    def _cut(self, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+        """The lines of each record together, and whether it is a row."""
         return ((line, not line.isspace()) for line in lines)
 
     def read(self, data: bytes, first: int, names: Sequence[str | None], tally: Tally) -> Iterator[Sequence[Any]]:
@@ -169,7 +169,7 @@ class TextLines(ByLines):
             self.told["first lines that look like another encoding (--encoding utf-16)"] = (1, "")
         return self._texts(self._lines(), Tally())
 
-    def _records(self, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    def _cut(self, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
         return ((line, True) for line in lines)
 
     def read(self, data: bytes, first: int, names: Sequence[str | None], tally: Tally) -> Iterator[Sequence[Any]]:
@@ -202,7 +202,7 @@ class Separated(ByLines):
         end = re.search(r"\r\n?|\n", text)  # an old Macintosh's lines end with a return, others at the newline
         self._ends = "" if end and end[0] == "\r" else "\n"
         self._width = 1
-        top = b"".join(record for record, _ in islice(self._records(self._lines()), skipped + max(3, names)))
+        top = b"".join(record for record, _ in islice(self._cut(self._lines()), skipped + max(3, names)))
         rows = [*self._parsed(top, 1, self.tally)][skipped:]
         if reading.header_row is None and len(rows) == 3 and _are_import_ids(rows[0], rows[2]):
             names = 3
@@ -213,7 +213,7 @@ class Separated(ByLines):
         self._before, self._width, self._places = skipped + names, len(header), self.places_of(header)
         self.columns = (*self._places,)
 
-    def _records(self, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    def _cut(self, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
         """One has a line or, within quotation marks, several; one without anything is no row of several columns."""
         record = list[bytes]()
         for empty in self._ended(lines, record):
